@@ -85,6 +85,29 @@ struct Between {
   }
 };
 
+/// The direction in which a landmark is seen from a pose, a rotation vector and a position, beside what was measured, a
+/// unit vector.
+template <class S>
+struct Bearing {
+  S x, y, z;
+  template <class T>
+  bool operator()(const T* pose, const T* landmark, T* residuals) const {
+    using std::sqrt;
+    const T back[3] = {-pose[0], -pose[1], -pose[2]};
+    const T away[3] = {landmark[0] - pose[3], landmark[1] - pose[4], landmark[2] - pose[5]};
+    T seen[3];
+    rotate(back, away, seen);
+    const T distance = sqrt(seen[0] * seen[0] + seen[1] * seen[1] + seen[2] * seen[2]);
+    residuals[0] = seen[0] / distance - x;
+    residuals[1] = seen[1] / distance - y;
+    residuals[2] = seen[2] / distance - z;
+    return true;
+  }
+};
+
+/// The scale of the loss of bearings, Cauchy's.
+inline constexpr double kBearingLoss = 0.5;
+
 }  // namespace models
 
 /// Observations: `columns` numbers of each, one column after the other, and the indices of its two blocks.

@@ -1,7 +1,10 @@
 // Residuals and Jacobians of many observations in one compiled call and one observation at a time, beside the automatic
 // derivatives of Ceres; a bundle adjustment inside ceres::Solve with both.
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <concepts>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,19 +53,34 @@ std::shared_ptr<Data> random_data(int64_t count, int64_t columns, int64_t n, int
 
 using Rival = void (*)(const Observations&, double*, double*);
 
-/// seen: the functors of all observations, a struct of columns; one(i): that of one observation.
-template <int R, int N, int M, class Seen, class One>
+/// The residuals and Jacobians of the observations, of the functors, all blocks and their indices; with a loss those
+/// that are corrected for it.
+template <int R, class... Loss>
+auto over_observations(const std::string& name, const Loss&... loss) {
+  const auto one = [=](const auto& of, auto first, auto second) {
+    const auto term = cq::residuals_and_jacobians(cq::functor<R>())(of, first, second);
+    if constexpr (sizeof...(Loss) == 0) {
+      return term;
+    } else {
+      return cq::corrected(loss..., term.first, term.second);
+    }
+  };
+  return cq::jit(
+      [one](const auto& of, auto first, auto second, auto first_of, auto second_of) {
+        return cq::vmap(one)(of, take(first, first_of, 0, cq::mode::clip), take(second, second_of, 0, cq::mode::clip));
+      },
+      {.name = name, .branches = cq::branches::all});
+}
+
+/// seen: the functors of all observations, a struct of columns; one(i): that of one observation, cq::none to leave out
+/// calls for each.
+template <int R, int N, int M, class Seen, class One, class... Loss>
 void declare_kind(const std::string& name, const std::shared_ptr<Data>& d, const Seen& seen, const One& one,
-                  Rival rival) {
+                  Rival rival, const Loss&... loss) {
   const bench::Task task{name, bench::size_name(d->count)};
   const size_t n = static_cast<size_t>(d->count);
   const size_t residuals = n * R, jacobians = residuals * (N + M);
-  const auto all = cq::jit(
-      [](const auto& of, auto first, auto second, auto first_of, auto second_of) {
-        return cq::vmap(cq::residuals_and_jacobians(cq::functor<R>()))(of, take(first, first_of, 0, cq::mode::clip),
-                                                                       take(second, second_of, 0, cq::mode::clip));
-      },
-      {.name = name, .branches = cq::branches::all});
+  const auto all = over_observations<R>(name, loss...);
   const auto call = [=, first = D::from(d->first, {static_cast<int64_t>(d->first.size()) / N, N}),
                      second = D::from(d->second, {static_cast<int64_t>(d->second.size()) / M, M}),
                      first_of = Ints::from(d->first_of),
@@ -80,24 +98,26 @@ void declare_kind(const std::string& name, const std::shared_ptr<Data>& d, const
   bench::add_rival(task, "ceres::Jet", expected, tolerance,
                    [=](double* out) { rival(d->view(), out, out + residuals); });
 
-  // One observation at a time, as ceres::Problem calls cost functions.
-  auto costs = std::make_shared<std::vector<std::unique_ptr<ceres::CostFunction>>>();
-  for (size_t i = 0; i < n; ++i) costs->emplace_back(cq::ceres::cost_function<R, N, M>(one(i)));
-  const auto each = [=](double* out) {
-    for (size_t i = 0; i < n; ++i) {
-      const double* blocks[] = {d->first.data() + d->first_of[i] * N, d->second.data() + d->second_of[i] * M};
-      double* to[] = {out + residuals + i * R * N, out + residuals + n * R * N + i * R * M};
-      (*costs)[i]->Evaluate(blocks, out + i * R, to);
-    }
-  };
-  auto result = std::make_shared<std::vector<double>>(residuals + jacobians);
-  each(result->data());
-  bench::check(name, std::span<const double>(*result), std::span<const double>(expected), tolerance.rtol,
-               tolerance.atol);
-  bench::add(task, "calque, a call for each", [=] {
+  if constexpr (!std::same_as<One, cq::none_t>) {
+    // One observation at a time, as ceres::Problem calls cost functions.
+    auto costs = std::make_shared<std::vector<std::unique_ptr<ceres::CostFunction>>>();
+    for (size_t i = 0; i < n; ++i) costs->emplace_back(cq::ceres::cost_function<R, N, M>(one(i)));
+    const auto each = [=](double* out) {
+      for (size_t i = 0; i < n; ++i) {
+        const double* blocks[] = {d->first.data() + d->first_of[i] * N, d->second.data() + d->second_of[i] * M};
+        double* to[] = {out + residuals + i * R * N, out + residuals + n * R * N + i * R * M};
+        (*costs)[i]->Evaluate(blocks, out + i * R, to);
+      }
+    };
+    auto result = std::make_shared<std::vector<double>>(residuals + jacobians);
     each(result->data());
-    benchmark::DoNotOptimize(result->data());
-  });
+    bench::check(name, std::span<const double>(*result), std::span<const double>(expected), tolerance.rtol,
+                 tolerance.atol);
+    bench::add(task, "calque, a call for each", [=] {
+      each(result->data());
+      benchmark::DoNotOptimize(result->data());
+    });
+  }
 }
 
 /// Cameras around points, with noise in the images; the blocks start away from what the images are of.
@@ -153,30 +173,53 @@ void declare_bundle(int64_t observations) {
   options.max_num_iterations = kIterations;
   options.function_tolerance = 0;
   options.logging_type = ceres::SILENT;
-  const std::shared_ptr<PlainProblem> plain(make_plain(d->view()), free_plain);
   const auto ours = [=] {
     reset();
-    return problem->solve(options);
+    const auto s = problem->solve(options);
+    return Solved{s.final_cost, s.total_time_in_seconds,
+                  s.residual_evaluation_time_in_seconds + s.jacobian_evaluation_time_in_seconds,
+                  s.linear_solver_time_in_seconds};
   };
-  const auto rival = [=] {
-    reset();
-    return solve_plain(*plain, kIterations, 1);
+  const auto rival = [=](PlainProblem* made) {
+    return [=, plain = std::shared_ptr<PlainProblem>(made)] {
+      reset();
+      return plain->solve(kIterations);
+    };
   };
-  const auto summary = ours();
-  const double cost = rival();
-  bench::check(task.name, summary.final_cost, cost, 1e-8);
-  bench::record(task.name + ", " + task.size + ": initial cost", summary.initial_cost, "");
-  bench::record(task.name + ", " + task.size + ": final cost, calque", summary.final_cost, "");
-  bench::record(task.name + ", " + task.size + ": final cost, plain", cost, "");
-  bench::record(task.name + ", " + task.size + ": share of linear solver and rest, calque",
-                1 - (summary.residual_evaluation_time_in_seconds + summary.jacobian_evaluation_time_in_seconds) /
-                        summary.total_time_in_seconds,
-                "");
+  const auto native = rival(make_native(d->view())), portable = rival(make_portable(d->view()));
+
+  // What takes the time, of solutions in turn.
+  std::vector<Solved> of_ours, of_native, of_portable;
+  for (int i = 0; i < 9; ++i) {
+    of_ours.push_back(ours());
+    of_native.push_back(native());
+    of_portable.push_back(portable());
+  }
+  bench::check(task.name, of_ours[0].cost, of_native[0].cost, 1e-8);
+  bench::check(task.name, of_ours[0].cost, of_portable[0].cost, 1e-8);
+  const auto report = [&](const std::string& who, std::vector<Solved>& all) {
+    const auto median = [&](double Solved::* time) {
+      std::ranges::sort(all, {}, time);
+      return all[all.size() / 2].*time;
+    };
+    const std::string of = task.name + ", " + task.size + ", " + who + ": ";
+    bench::record(of + "final cost", all[0].cost, "");
+    bench::record(of + "in all", 1e3 * median(&Solved::total), "ms");
+    bench::record(of + "residuals and Jacobians", 1e3 * median(&Solved::evaluation), "ms");
+    bench::record(of + "linear solver", 1e3 * median(&Solved::linear_solver), "ms");
+  };
+  report("calque", of_ours);
+  report("plain, native code", of_native);
+  report("plain, -O2", of_portable);
   bench::add_ours(task, ours);
-  bench::add(task, "plain Ceres", [=] {
-    double result = rival();
-    benchmark::DoNotOptimize(result);
-  });
+  const auto add = [&](const std::string& name, const auto& solve) {
+    bench::add(task, name, [=] {
+      Solved result = solve();
+      benchmark::DoNotOptimize(result);
+    });
+  };
+  add("plain Ceres, native code", native);
+  add("plain Ceres, -O2", portable);
 }
 
 void declare() {
@@ -215,6 +258,17 @@ void declare() {
           return models::Between<double>{c[0], c[n], c[2 * n], c[3 * n], c[4 * n], c[5 * n]};
         },
         poses_jet);
+    const auto bearings = random_data(n, 3, 6, 3, n / 20, n / 4);
+    for (size_t k = 0; k < bearings->second.size(); k += 3) bearings->second[k] += 3;  // away from the poses
+    for (size_t i = 0; i < static_cast<size_t>(n); ++i) {                              // unit vectors
+      double* c = bearings->columns.data() + i;
+      const auto m = static_cast<size_t>(n);
+      const double length = std::hypot(c[0], c[m], c[2 * m]);
+      for (const size_t k : {size_t{0}, m, 2 * m}) c[k] /= length;
+    }
+    declare_kind<3, 6, 3>("bearing with a loss", bearings,
+                          models::Bearing<D>{bearings->column(0), bearings->column(1), bearings->column(2)}, cq::none,
+                          bearing_jet, [](auto s) { return cq::cauchy(s, models::kBearingLoss); });
     declare_bundle(n);
   }
 }

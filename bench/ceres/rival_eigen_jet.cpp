@@ -1,9 +1,10 @@
 // Native code must not share inline functions with the rest of the program.
 #define models models_native
-#include <ceres/autodiff_cost_function.h>
-#include <ceres/problem.h>
-#include <ceres/solver.h>
+#include <cmath>
 
+#include <ceres/loss_function.h>
+
+#include "ceres/plain_problem.h"
 #include "ceres/rivals.h"
 
 namespace {
@@ -14,8 +15,35 @@ F functor_of(const Observations& o, int64_t i, std::index_sequence<C...>) {
   return F{o.columns[static_cast<int64_t>(C) * o.count + i]...};
 }
 
+/// Scales the residuals and Jacobians of one observation as Ceres does inside for its loss.
+template <int R, int N, int M>
+void correct(const ceres::LossFunction& loss, double* r, double* const* jacobians) {
+  double square = 0, rho[3];
+  for (int i = 0; i < R; ++i) square += r[i] * r[i];
+  loss.Evaluate(square, rho);
+  const double root = std::sqrt(rho[1]);
+  double scale = root, share = 0;
+  if (square > 0 && rho[2] > 0) {
+    const double alpha = 1 - std::sqrt(1 + 2 * square * rho[2] / rho[1]);
+    scale = root / (1 - alpha);
+    share = alpha / square;
+  }
+  const auto correct_block = [&](double* j, int columns) {
+    for (int c = 0; c < columns; ++c) {
+      double along = 0;
+      if (share != 0) {
+        for (int i = 0; i < R; ++i) along += r[i] * j[i * columns + c];
+      }
+      for (int i = 0; i < R; ++i) j[i * columns + c] = root * (j[i * columns + c] - share * along * r[i]);
+    }
+  };
+  correct_block(jacobians[0], N);
+  correct_block(jacobians[1], M);
+  for (int i = 0; i < R; ++i) r[i] *= scale;
+}
+
 template <class F, int Columns, int R, int N, int M>
-void evaluate(const Observations& o, double* residuals, double* jacobians) {
+void evaluate(const Observations& o, double* residuals, double* jacobians, const ceres::LossFunction* loss = nullptr) {
   double* second = jacobians + o.count * R * N;
   for (int64_t i = 0; i < o.count; ++i) {
     const F f = functor_of<F>(o, i, std::make_index_sequence<Columns>());
@@ -23,6 +51,7 @@ void evaluate(const Observations& o, double* residuals, double* jacobians) {
     double* to[] = {jacobians + i * R * N, second + i * R * M};
     using Dims = ceres::internal::StaticParameterDims<N, M>;
     ceres::internal::AutoDifferentiate<R, Dims>(f, blocks, R, residuals + i * R, to);
+    if (loss != nullptr) correct<R, N, M>(*loss, residuals + i * R, to);
   }
 }
 
@@ -41,31 +70,9 @@ void poses_jet(const Observations& o, double* residuals, double* jacobians) {
   evaluate<models::Between<double>, 6, 6, 6, 6>(o, residuals, jacobians);
 }
 
-struct PlainProblem {
-  ceres::Problem problem;
-};
-
-PlainProblem* make_plain(const Observations& o) {
-  using Functor = models::Projection<double>;
-  auto* plain = new PlainProblem;
-  for (int64_t i = 0; i < o.count; ++i) {
-    auto* functor = new Functor(functor_of<Functor>(o, i, std::make_index_sequence<2>()));
-    plain->problem.AddResidualBlock(new ceres::AutoDiffCostFunction<Functor, 2, 9, 3>(functor), nullptr,
-                                    o.first + o.first_of[i] * 9, o.second + o.second_of[i] * 3);
-  }
-  return plain;
+void bearing_jet(const Observations& o, double* residuals, double* jacobians) {
+  const ceres::CauchyLoss loss(models::kBearingLoss);
+  evaluate<models::Bearing<double>, 3, 3, 6, 3>(o, residuals, jacobians, &loss);
 }
 
-void free_plain(PlainProblem* plain) { delete plain; }
-
-double solve_plain(PlainProblem& plain, int iterations, int threads) {
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::SPARSE_SCHUR;
-  options.max_num_iterations = iterations;
-  options.num_threads = threads;
-  options.function_tolerance = 0;
-  options.logging_type = ceres::SILENT;
-  ceres::Solver::Summary summary;
-  ceres::Solve(options, &plain.problem, &summary);
-  return summary.final_cost;
-}
+PlainProblem* make_native(const Observations& o) { return new PlainBundle(o); }
