@@ -4,6 +4,7 @@
 // pointers to scalar tracers.
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,6 +23,14 @@ namespace detail {
 std::vector<Handle> block_elements(Handle block, size_t position, Location location);
 /// The residuals as one vector. Throws Error for one that was never assigned, ShapeError for one that is no scalar.
 Handle pack_residuals(std::span<const Handle> residuals, DType dtype, Location location);
+/// Throws Error if one of the residuals behind the last was assigned. count: the number of residuals.
+void check_past_residuals(std::span<const Handle> past, int64_t count, Location location);
+/// Elements behind the last that a functor may take, so that reading or writing them is an error that is seen.
+inline constexpr size_t kPastElements = 256;
+/// An element behind the last of a block of this size, -1 of a block that was not given. Operations throw for it.
+inline Handle past_element(size_t index, int64_t size) {
+  return {static_cast<uint32_t>(index), static_cast<uint32_t>(size + 1), 0};
+}
 /// The residuals where the functor returned false: NaN where that depends on data, else throws Error.
 Handle failed_residuals(DType dtype, int64_t count, Location location);
 
@@ -85,6 +94,9 @@ auto call_functor(const F& f, std::vector<std::vector<S>>& blocks, S* residuals)
   } else if constexpr (as_list) {
     std::vector<const S*> list;
     for (const std::vector<S>& block : blocks) list.push_back(block.data());
+    std::vector<S> missing;
+    for (size_t i = 0; i < kPastElements; ++i) missing.push_back(S(past_element(i, -1)));
+    list.resize(list.size() + kPastElements, missing.data());
     return call(static_cast<const S* const*>(list.data()));
   } else {
     return true;
@@ -103,15 +115,21 @@ auto residuals_of(const F& f, int64_t count, Loc location, const B&... blocks) {
     for (const Handle h : block_elements(with_elements<E>(block, location).handle(), elements.size() - 1, location)) {
       list.push_back(S(h));
     }
+    const size_t size = list.size();
+    for (size_t i = size; i < size + kPastElements; ++i) {
+      list.push_back(S(past_element(i, static_cast<int64_t>(size))));
+    }
   };
   (add(block_tracer(blocks, location)), ...);
-  std::vector<S> residuals(static_cast<size_t>(count), S(Handle()));
+  std::vector<S> residuals(static_cast<size_t>(count) + kPastElements, S(Handle()));
   const auto defined = call_functor<S, F, B...>(f, elements, residuals.data());
   if constexpr (std::same_as<decltype(defined), const bool>) {
     if (!defined) return S(failed_residuals(dtype_of<E>, count, location));
   }
   std::vector<Handle> handles;
   for (const S& r : residuals) handles.push_back(r.handle());
+  check_past_residuals(std::span(handles).subspan(static_cast<size_t>(count)), count, location);
+  handles.resize(static_cast<size_t>(count));
   const S packed(pack_residuals(handles, dtype_of<E>, location));
   if constexpr (std::same_as<decltype(defined), const bool>) {
     return packed;
@@ -336,8 +354,9 @@ struct ResidualsAndJacobians : WithLine<G> {
 ///   residuals(Line<cq::Array<double>>{xs, ys}, slope);      // [n, 1]
 /// (One that has constructors can be made of tracers in a lambda: `cq::functor<1>(Line(x, y))(slope)`.)
 ///
-/// Throws Error when the functor returns false whatever the data, or leaves a residual unassigned; ShapeError for a
-/// block of a higher rank. Compile errors: blocks of integers, and a functor that does not take so many.
+/// Throws Error when the functor returns false whatever the data, leaves a residual unassigned, writes more of them, or
+/// reads more elements than a block has; ShapeError for a block of a higher rank. Compile errors: blocks of integers,
+/// and a functor that does not take so many.
 ///     const auto rosenbrock = [](const auto* x, auto* residuals) {
 ///       residuals[0] = 10.0 * (x[1] - x[0] * x[0]);
 ///       residuals[1] = 1.0 - x[0];

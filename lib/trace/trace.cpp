@@ -69,6 +69,11 @@ void check_rank(std::string_view operation, const Type& type, Location at) {
 
 [[noreturn]] void throw_leaked(Handle h, Location at) {
   if (h.trace == 0) {
+    if (h.value != Handle().value) {  // past_element, of calque/functors.h
+      throw Error(h.high == 0 ? "functor: the functor reads a block that is not given" + where_text(at)
+                              : "functor: the functor reads element " + std::to_string(h.value) +
+                                    " of a block of size " + std::to_string(h.high - 1) + where_text(at));
+    }
     throw LeakedTracerError("tracer: used without a value" + where_text(at));
   }
   throw LeakedTracerError(

@@ -107,6 +107,18 @@ TEST(Functor, Errors) {
   m = message_of<ShapeError>([&] { (void)functor<1>(whole)(D{1}); });
   EXPECT_EQ(m, "functor: residual 0 must be a scalar, got f64[2]" + line);
   line = line_below();
+  m = message_of<Error>([&] { (void)functor<1>(Listed())(D{1, 2, 3}, D{1, 2}); });
+  EXPECT_EQ(m, "functor: the functor writes residual 1, and it is to have 1" + line);
+  const auto second = [](const auto* x, auto* r) { r[0] = x[0] * x[1]; };
+  m = message_of<Error>([&] { (void)functor<1>(second)(D{1}); });
+  EXPECT_EQ(m.find("functor: the functor reads element 1 of a block of size 1 ("), 0) << m;
+  EXPECT_NE(m.find("functors_test.cpp"), std::string::npos) << m;
+  const auto copied = [](const auto* x, auto* r) { r[0] = x[2]; };
+  m = message_of<Error>([&] { (void)residuals_and_jacobians(functor<1>(copied))(D{1, 2}); });
+  EXPECT_EQ(m.find("functor: the functor reads element 2 of a block of size 2 ("), 0) << m;
+  m = message_of<Error>([&] { (void)functor<2>(Listed())(D{1, 2, 3}); });
+  EXPECT_EQ(m.find("functor: the functor reads a block that is not given ("), 0) << m;
+  line = line_below();
   m = message_of<Error>([&] { (void)functor(Listed(), 0); });
   EXPECT_EQ(m, "functor: a functor has at least one residual, got 0" + line);
 }

@@ -24,7 +24,7 @@ std::vector<Handle> block_elements(Handle block, size_t position, Location locat
 Handle pack_residuals(std::span<const Handle> residuals, DType dtype, Location location) {
   const ops::Site site{"functor", location};
   for (size_t i = 0; i < residuals.size(); ++i) {
-    if (residuals[i].trace == 0) {
+    if (residuals[i] == Handle()) {
       throw Error("functor: residual " + std::to_string(i) + " of " + std::to_string(residuals.size()) +
                   " was never assigned" + where_text(user_location(location)));
     }
@@ -34,6 +34,14 @@ Handle pack_residuals(std::span<const Handle> residuals, DType dtype, Location l
     }
   }
   return pack_elements(residuals, {dtype, Shape{static_cast<int64_t>(residuals.size())}}, location);
+}
+
+void check_past_residuals(std::span<const Handle> past, int64_t count, Location location) {
+  for (size_t i = 0; i < past.size(); ++i) {
+    if (past[i] == Handle()) continue;
+    throw Error("functor: the functor writes residual " + std::to_string(count + static_cast<int64_t>(i)) +
+                ", and it is to have " + std::to_string(count) + where_text(user_location(location)));
+  }
 }
 
 Handle failed_residuals(DType dtype, int64_t count, Location location) {
