@@ -12,17 +12,12 @@
 
 #include "calque/ceres.h"
 
-#include "options.h"
+#include "motions.h"
 
 namespace calque::test {
 namespace {
 
 using D = Array<double>;
-
-std::unique_ptr<::ceres::Manifold> motions() {
-  return std::unique_ptr<::ceres::Manifold>(ceres::manifold<7, 6>([](auto x, auto step) { return se3_plus(x, step); },
-                                                                  [](auto y, auto x) { return se3_minus(y, x); }));
-}
 
 TEST(CompiledManifold, OfMotionsIsOneForCeres) {
   const auto m = motions();
@@ -41,28 +36,6 @@ TEST(CompiledManifold, OfMotionsIsOneForCeres) {
     EXPECT_THAT(*m, ::ceres::HasCorrectPlusJacobianAt(at, 1e-9));
     EXPECT_THAT(*m, ::ceres::HasCorrectMinusJacobianAt(at, 1e-9));
     EXPECT_THAT(*m, ::ceres::MinusPlusJacobianIsIdentityAt(at, 1e-12));
-  }
-}
-
-TEST(CompiledManifold, InAProblem) {
-  // The pose that maps points to where they were seen.
-  const D pose = {0.5, 0.5, -0.5, 0.5, 1, 2, 3};
-  const D points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  const auto seen_from = [](const auto& x, const auto& p) {
-    return quaternion_rotate(x.at(range(0, 4)), p) + x.at(range(4, 7));
-  };
-  const D seen = vmap(seen_from, {.in_axes = {none, 0}})(pose, points);
-  std::array<double, 7> found{1, 0, 0, 0, 0, 0, 0};
-  ceres::Problem problem;
-  problem.add([=](auto data, auto x) { return seen_from(x, std::get<0>(data)) - std::get<1>(data); },
-              std::tuple{points, seen}, {found});
-  problem->SetManifold(found.data(), motions().release());
-  const auto summary = problem.solve(options());
-  EXPECT_EQ(summary.termination_type, ::ceres::CONVERGENCE) << summary.FullReport();
-  EXPECT_LT(summary.num_successful_steps, 12);
-  const double sign = found[0] < 0 ? -1 : 1;
-  for (size_t i = 0; i < 7; ++i) {
-    EXPECT_NEAR((i < 4 ? sign : 1) * found[i], pose(static_cast<int64_t>(i)), 1e-9) << i;
   }
 }
 
