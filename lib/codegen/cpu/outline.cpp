@@ -1,13 +1,17 @@
 // A long block is split into segments, which become calls of `void segment(ptr frame)`. Values that one segment
 // computes and another uses are passed in the frame, an alloca of the function that all its long blocks share: they are
-// stored where they are computed, or before the first segment of a block if no segment computes them, and loaded at the
-// start of each segment that uses them.
+// stored where they are computed, or before the first segment of a block if no segment computes them, and loaded before
+// their first use in each segment that uses them.
 #include "codegen/cpu/outline.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "codegen/cpu/merge_segments.h"
 #include "codegen/llvm/llvm_target.h"
 #include "codegen/scalar/math_functions.h"
 
@@ -17,6 +21,9 @@ namespace {
 
 // The most instructions of a block that is not split, and the approximate instructions of a segment.
 constexpr size_t kLongest = 2000, kSegment = 1000;
+
+using Positions = llvm::DenseMap<const llvm::Value*, size_t>;
+
 /// Splits the long blocks of a function, which share a frame.
 class FunctionSplitter {
  public:
@@ -46,24 +53,63 @@ class FunctionSplitter {
   void load_for_later_uses(const LongBlock& long_block);
   void store(llvm::Value* value, llvm::Value* frame, llvm::Instruction* before);
   void store_values();
+  std::vector<unsigned> fields_in_order() const;
   void lay_out_frame();
+  void merge();
 
   llvm::Function& function_;
   llvm::Module& module_;
   llvm::IRBuilder<> b_;
   std::vector<LongBlock> blocks_;
   std::vector<Segment> segments_;
-  std::unordered_map<const llvm::Value*, size_t> segment_of_;  ///< the index of an instruction's segment
+  Positions segment_of_;  ///< the index of an instruction's segment
   std::vector<llvm::Type*> fields_;
-  std::unordered_map<llvm::Value*, unsigned> field_of_;
+  llvm::DenseMap<llvm::Value*, unsigned> field_of_;
   /// Addresses of fields, whose offsets are set once all fields are known.
   std::vector<std::pair<llvm::GetElementPtrInst*, unsigned>> addresses_;
   llvm::AllocaInst* frame_ = nullptr;
 };
 
+/// A sum or difference of an index and a constant.
+struct OffsetIndex {
+  llvm::Value* index;
+  llvm::APInt offset;
+};
+std::optional<OffsetIndex> as_offset_index(llvm::Value* value) {
+  auto* i = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  if (!i || !i->getType()->isIntegerTy(64)) return std::nullopt;
+  const auto* offset = llvm::dyn_cast<llvm::ConstantInt>(i->getOperand(1));
+  if (!offset) return std::nullopt;
+  if (i->getOpcode() == llvm::Instruction::Add) return OffsetIndex{i->getOperand(0), offset->getValue()};
+  if (i->getOpcode() == llvm::Instruction::Sub) return OffsetIndex{i->getOperand(0), -offset->getValue()};
+  return std::nullopt;
+}
+
+/// Writes offsets as second operands, and replaces chains of them, such as n + 3 - 3, by one addition: how an index was
+/// computed must not make repeated instructions differ.
+void fold_offsets(llvm::BasicBlock& block) {
+  for (llvm::Instruction& i : llvm::make_early_inc_range(block)) {
+    if (i.getOpcode() == llvm::Instruction::Add && llvm::isa<llvm::ConstantInt>(i.getOperand(0)))
+      llvm::cast<llvm::BinaryOperator>(i).swapOperands();
+    std::optional<OffsetIndex> outer = as_offset_index(&i);
+    if (!outer) continue;
+    const std::optional<OffsetIndex> inner = as_offset_index(outer->index);
+    if (!inner) continue;
+    const llvm::APInt sum = outer->offset + inner->offset;
+    llvm::Value* folded = inner->index;
+    if (!sum.isZero())
+      folded = llvm::BinaryOperator::CreateAdd(folded, llvm::ConstantInt::get(i.getType(), sum), "", i.getIterator());
+    i.replaceAllUsesWith(folded);
+    i.eraseFromParent();
+  }
+  for (llvm::Instruction& i : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (i.use_empty() && as_offset_index(&i)) i.eraseFromParent();
+}
+
 void FunctionSplitter::find_long_blocks() {
   for (llvm::BasicBlock& block : function_) {
     if (block.size() <= kLongest) continue;
+    fold_offsets(block);
     LongBlock long_block{block, {}, nullptr, {}};
     for (llvm::Instruction& i : block) {
       if (llvm::isa<llvm::PHINode>(i) || llvm::isa<llvm::AllocaInst>(i)) {
@@ -76,26 +122,80 @@ void FunctionSplitter::find_long_blocks() {
   }
 }
 
-/// The begin of each segment and the end of the last one: near multiples of kSegment, where the fewest values are live.
-std::vector<size_t> FunctionSplitter::choose_split_points(const std::vector<llvm::Instruction*>& long_block) {
-  std::unordered_map<const llvm::Value*, size_t> at;
-  for (size_t i = 0; i < long_block.size(); ++i) at[long_block[i]] = i;
-  std::vector<int> live(long_block.size() + 1);  // after each instruction; computed from the changes of their number
+/// By position in a block: a hash of the next instructions, the same where instructions repeat.
+std::vector<uint64_t> hash_next_instructions(const std::vector<llvm::Instruction*>& long_block, const Positions& at) {
+  constexpr size_t kWindow = 64,
+                   kNear = 256;  // repeated instructions have operands of the same distance if it is short
+  constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
+  const auto mix = [](uint64_t hash, uint64_t word) { return (hash ^ (hash >> 29U) ^ word) * kFactor; };
+  std::vector<uint64_t> each;
+  each.reserve(long_block.size());
+  for (size_t i = 0; i < long_block.size(); ++i) {
+    uint64_t hash = mix(long_block[i]->getOpcode(), long_block[i]->getType()->getTypeID());
+    for (const llvm::Value* operand : long_block[i]->operand_values()) {
+      const auto found = at.find(operand);
+      const bool is_near = found != at.end() && found->second + kNear > i;
+      hash = mix(hash, is_near ? i - found->second : 0);
+    }
+    each.push_back(hash);
+  }
+  // A polynomial over the window.
+  uint64_t leaving = 1;
+  for (size_t i = 0; i < kWindow; ++i) leaving *= kFactor;
+  std::vector<uint64_t> hashes(each.size());
+  uint64_t hash = 0;
+  for (size_t i = each.size(); i-- > 0;) {
+    hash = hash * kFactor + each[i];
+    if (i + kWindow < each.size()) hash -= leaving * each[i + kWindow];
+    hashes[i] = hash;
+  }
+  return hashes;
+}
+
+/// How many values are live before each instruction, of those that the block computes.
+std::vector<int> count_live_values(const std::vector<llvm::Instruction*>& long_block, const Positions& at) {
+  std::vector<int> live(long_block.size() + 1);  // at first, the change of the number
   for (size_t i = 0; i < long_block.size(); ++i) {
     size_t last = i;
     for (const llvm::User* user : long_block[i]->users()) {
       const auto found = at.find(user);
-      last = std::max(last, found == at.end() ? long_block.size() : found->second);
+      last = std::max(last, found == at.end() ? long_block.size() - 1 : found->second);
     }
-    ++live[i];
-    --live[last];
+    if (last == i) continue;
+    ++live[i + 1];
+    --live[last + 1];
   }
   for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
+  return live;
+}
+
+/// The begin of each segment and the end of the last one: near multiples of kSegment, where the fewest values are live,
+/// or, if that is about as good, where the instructions after an earlier split point are repeated: the segments of
+/// repeated instructions are merged.
+std::vector<size_t> FunctionSplitter::choose_split_points(const std::vector<llvm::Instruction*>& long_block) {
+  Positions at;
+  at.reserve(static_cast<unsigned>(long_block.size()));
+  for (size_t i = 0; i < long_block.size(); ++i) at[long_block[i]] = i;
+  const std::vector<int> live = count_live_values(long_block, at);
+  const std::vector<uint64_t> next = hash_next_instructions(long_block, at);
+  std::unordered_map<uint64_t, size_t> known;  // by hash: the first split point before these instructions
   std::vector<size_t> split_points{0};
   while (long_block.size() - split_points.back() > kSegment * 5 / 4) {
-    const auto low = live.begin() + static_cast<std::ptrdiff_t>(split_points.back() + kSegment * 3 / 4 - 1);
-    const auto best = std::min_element(low, low + std::min<std::ptrdiff_t>(kSegment / 2, live.end() - low - 1));
-    split_points.push_back(static_cast<size_t>(best - live.begin()) + 1);
+    const size_t low = split_points.back() + kSegment * 3 / 4;
+    const size_t high = std::min(low + kSegment / 2, long_block.size());
+    const auto first = live.begin() + static_cast<std::ptrdiff_t>(low);
+    const auto least = std::min_element(first, live.begin() + static_cast<std::ptrdiff_t>(high));
+    auto best = static_cast<size_t>(least - live.begin());
+    const int most = *least + *least / 2 + 8;
+    size_t earliest = SIZE_MAX;
+    for (size_t i = low; i < high; ++i) {
+      const auto it = known.find(next[i]);
+      if (it == known.end() || it->second >= earliest || live[i] > most) continue;
+      earliest = it->second;
+      best = i;
+    }
+    known.try_emplace(next[best], best);
+    split_points.push_back(best);
   }
   split_points.push_back(long_block.size());
   return split_points;
@@ -139,14 +239,13 @@ void FunctionSplitter::split_block(size_t long_block) {
   }
 }
 
-/// Loads at the start of a segment the values of other segments, and from outside of all, that it uses.
+/// Loads the values of other segments, and from outside of all, before their first uses in a segment.
 void FunctionSplitter::load_inputs(size_t segment) {
   llvm::Function* f = segments_[segment].function;
   llvm::BasicBlock& body = f->getEntryBlock();
-  llvm::Instruction* const first = &*body.begin();
-  std::unordered_map<llvm::Value*, llvm::Value*> loaded;
-  for (llvm::Instruction* i = first; i; i = i->getNextNode()) {
-    for (llvm::Use& use : i->operands()) {
+  llvm::DenseMap<llvm::Value*, llvm::Value*> loaded;
+  for (llvm::Instruction& i : body) {
+    for (llvm::Use& use : i.operands()) {
       llvm::Value* v = use.get();
       const auto owner = segment_of_.find(v);
       const bool outside =
@@ -155,7 +254,7 @@ void FunctionSplitter::load_inputs(size_t segment) {
       llvm::Value*& local = loaded[v];
       if (!local) {
         if (outside) blocks_[segments_[segment].long_block].from_outside.push_back(v);
-        b_.SetInsertPoint(first);
+        b_.SetInsertPoint(&i);
         llvm::Value* address = slot(v, f->getArg(0));
         llvm::LoadInst* load = b_.CreateLoad(v->getType(), address);
         // A segment does not write the fields that it reads, so the load need not be ordered with stores.
@@ -203,16 +302,53 @@ void FunctionSplitter::store_values() {
       store(v, frame_, frame_->getNextNode());  // once, not each time a block runs
   }
   for (const LongBlock& long_block : blocks_) {
-    std::unordered_set<llvm::Value*> stored;
+    llvm::DenseSet<llvm::Value*> stored;
     for (llvm::Value* v : long_block.from_outside)
       if (!llvm::isa<llvm::Argument>(v) && stored.insert(v).second) store(v, frame_, long_block.first_call);
   }
 }
 
+/// Fields of one type side by side, in the order in which their values are computed: where instructions repeat, so do
+/// the distances between fields, and merged segments have few parameters.
+std::vector<unsigned> FunctionSplitter::fields_in_order() const {
+  Positions at;
+  const auto add = [&](const llvm::Value* value) { at.try_emplace(value, at.size()); };
+  for (const llvm::Argument& a : function_.args()) add(&a);
+  for (const llvm::BasicBlock& block : function_) {
+    for (const llvm::Instruction& i : block) {
+      if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&i); call && call->getNumOperands() == 2) {
+        const llvm::Function* f = call->getCalledFunction();
+        if (f && call->getArgOperand(0) == frame_ && !f->isDeclaration())
+          for (const llvm::Instruction& inner : f->getEntryBlock()) add(&inner);
+      }
+      add(&i);
+    }
+  }
+  using Key = std::tuple<int64_t, llvm::Type::TypeID, uint64_t, size_t>;
+  std::vector<Key> keys(fields_.size());
+  const llvm::DataLayout& data = module_.getDataLayout();
+  for (const auto& [value, field] : field_of_) {
+    llvm::Type* type = fields_[field];
+    const auto alignment = static_cast<int64_t>(data.getABITypeAlign(type).value());
+    keys[field] = {-alignment, type->getTypeID(), data.getTypeAllocSize(type).getFixedValue(), at.at(value)};
+  }
+  std::vector<unsigned> order(fields_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return keys[a] < keys[b]; });
+  return order;
+}
+
 void FunctionSplitter::lay_out_frame() {
-  auto* type = llvm::StructType::get(module_.getContext(), fields_);
+  std::vector<llvm::Type*> types;
+  std::vector<unsigned> position(fields_.size());
+  for (const unsigned field : fields_in_order()) {
+    position[field] = static_cast<unsigned>(types.size());
+    types.push_back(fields_[field]);
+  }
+  auto* type = llvm::StructType::get(module_.getContext(), types);
   const llvm::StructLayout* layout = module_.getDataLayout().getStructLayout(type);
-  for (const auto& [address, field] : addresses_) address->setOperand(1, b_.getInt64(layout->getElementOffset(field)));
+  for (const auto& [address, field] : addresses_)
+    address->setOperand(1, b_.getInt64(layout->getElementOffset(position[field])));
   frame_->setAllocatedType(type);
   frame_->setOperand(0, b_.getInt64(1));
   frame_->setAlignment(layout->getAlignment());
@@ -220,6 +356,12 @@ void FunctionSplitter::lay_out_frame() {
     segment.function->addDereferenceableParamAttr(0, layout->getSizeInBytes());
     segment.function->addParamAttr(0, llvm::Attribute::getWithAlignment(module_.getContext(), layout->getAlignment()));
   }
+}
+
+void FunctionSplitter::merge() {
+  std::vector<llvm::Function*> segments;
+  for (const Segment& segment : segments_) segments.push_back(segment.function);
+  merge_segments(segments);
 }
 
 void FunctionSplitter::split() {
@@ -232,6 +374,7 @@ void FunctionSplitter::split() {
   for (const LongBlock& long_block : blocks_) load_for_later_uses(long_block);
   store_values();
   lay_out_frame();
+  merge();
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ class Module;
 namespace calque::codegen {
 
 /// Splits basic blocks of more than 2,000 instructions into functions of about 1,000, at points where few values are
-/// live.
+/// live. Functions that differ only in where their values are and in constants are merged.
 void outline(llvm::Module& module);
 
 }  // namespace calque::codegen

@@ -118,6 +118,64 @@ std::vector<std::string_view> split(std::string_view text, std::string_view end)
   return sections;
 }
 
+/// An unrolled loop: each step has its own constants, reads a row of y, and its results are read by the next step and
+/// at the end. A factor of one is folded, so that step has other instructions.
+template <class T>
+Graph graph_of_steps(int64_t steps, int64_t n) {
+  const auto f = jit([=](auto x, auto y) {
+    auto a = x, b = x * T(0.5);
+    auto all = x;
+    for (int64_t i = 0; i < steps; ++i) {
+      const T factor = T(0.03125) * static_cast<T>(i);
+      const auto row = y[i], start = a;
+      for (int k = 0; k < 12; ++k) {
+        const auto c = a * factor + row;
+        const auto d = maximum(b - row * T(0.25), c * T(0.125));
+        a = where(c > d, c - d * T(0.5), d * (factor + T(0.0625)));
+        b = d + start * T(0.4375);
+      }
+      a = a * T(0.03125);
+      b = b * T(0.03125);
+      all = all + a * b;
+    }
+    return all - a * b;
+  });
+  return transform::simplify(f.trace(spec<T>({n}), spec<T>({steps, n})));
+}
+
+template <class T>
+AnyArray random_data(const Shape& shape) {
+  test::Rng random(11);
+  AnyArray x = AnyArray::uninitialized({dtype_of<T>, shape});
+  for (int64_t i = 0; i < x.size(); ++i)
+    static_cast<T*>(x.mutable_data())[i] = T(0.0078125) * static_cast<T>(random.below(256)) - T(1);
+  return x;
+}
+
+TEST_P(Outline, StepsOfUnrolledLoopsComputeTheSameAsUnsplit) {
+  for (const int64_t n : {1, 5, 67}) {
+    const int64_t steps = 70;
+    const auto of = [&]<class T>(T) {
+      const std::vector<AnyArray> inputs{random_data<T>({n}), random_data<T>({steps, n})};
+      return test::compare_strictly(graph_of_steps<T>(steps, n), inputs, GetParam());
+    };
+    EXPECT_EQ(of(float()), "") << n;
+    EXPECT_EQ(of(double()), "") << n;
+  }
+}
+
+// The code of an unrolled loop does not grow with the number of its steps: there are more calls of the same functions.
+TEST(Outline, StepsOfUnrolledLoopsShareTheirCode) {
+  const auto count = [](int64_t steps) {
+    const std::string text = test::stages::llvm_ir(test::stages::build_program(graph_of_steps<float>(steps, 64)), {});
+    return std::pair(occurrences(text, "define internal void @kernel."), occurrences(text, "call void @kernel."));
+  };
+  const auto [few, few_calls] = count(100);
+  const auto [many, many_calls] = count(400);
+  EXPECT_GE(many_calls, few_calls * 3);
+  EXPECT_LE(many, few + few / 2);
+}
+
 // The blocks of inner loops read the values of an outer block from the same frame: no value is stored again before a
 // loop.
 TEST(Outline, BlocksOfNestedLoopsShareTheirFrame) {
