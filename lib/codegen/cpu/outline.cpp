@@ -214,6 +214,7 @@ llvm::Function* FunctionSplitter::outline_segment(const LongBlock& long_block, s
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy()}, false);
   auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, function_.getName() + ".segment", module_);
   f->addFnAttrs(llvm::AttrBuilder(module_.getContext(), function_.getAttributes().getFnAttrs()));
+  f->addFnAttr(kSegmentAttribute);
   f->addParamAttr(0, llvm::Attribute::NoAlias);
   auto* body = llvm::BasicBlock::Create(module_.getContext(), "", f);
   const auto& instructions = long_block.instructions;

@@ -148,7 +148,7 @@ void DeviceBackend::retarget(llvm::Module& module) const {
 
 Object DeviceBackend::emit(llvm::Module& module, llvm::CodeGenFileType type) {
   machine_->setOptLevel(has_long_block(module) ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
-  const auto with = make_machine_passes(*machine_, type);
+  const auto with = make_machine_passes(*machine_, type, true);
   with->passes.run(module);
   return Object(with->bytes.begin(), with->bytes.end());
 }

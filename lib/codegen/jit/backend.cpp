@@ -88,9 +88,11 @@ Object Backend::emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::Cod
   align_frames(module, info_);
   machine_->setOptLevel(level);
   const bool is_object = type == llvm::CodeGenFileType::ObjectFile;
-  std::unique_ptr<MachinePasses>& kept = objects_[static_cast<size_t>(level)];
-  if (is_object && !kept) kept = make_machine_passes(*machine_, type).release();
-  const LlvmOwned<MachinePasses> listing(is_object ? nullptr : make_machine_passes(*machine_, type).release());
+  const bool schedule = is_worth_scheduling(module);
+  std::unique_ptr<MachinePasses>& kept = objects_[schedule ? 1 : 0][static_cast<size_t>(level)];
+  if (is_object && !kept) kept = make_machine_passes(*machine_, type, schedule).release();
+  const LlvmOwned<MachinePasses> listing(is_object ? nullptr
+                                                   : make_machine_passes(*machine_, type, schedule).release());
   MachinePasses& with = is_object ? *kept : *listing;
   // Constructing passes changes options of the machine, so they are set here.
   // FastISel turns a select of a loaded double into a blend that reads sixteen bytes: used only for code that forwards

@@ -27,9 +27,9 @@ class Backend {
   Analyses analyses_;
   llvm::FunctionPassManager passes_, one_block_;  ///< the second for functions of one block
   llvm::ModulePassManager sanitizing_;
-  std::unique_ptr<MachinePasses> objects_[3];  ///< by level, reused for the next module
-  llvm::ModulePassManager calls_;              ///< inlines calls that are marked for it
-  llvm::ModulePassManager inlining_;           ///< inlines kernels into a scalar entry
+  std::unique_ptr<MachinePasses> objects_[2][3];  ///< by whether LLVM schedules, and level; reused for the next module
+  llvm::ModulePassManager calls_;                 ///< inlines calls that are marked for it
+  llvm::ModulePassManager inlining_;              ///< inlines kernels into a scalar entry
 };
 
 /// A back end borrowed from the pool of idle ones. It is returned unless an exception of LLVM passes it.

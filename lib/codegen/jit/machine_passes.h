@@ -42,11 +42,25 @@ struct MachinePasses {
 };
 
 /// Constructing them takes as long as compiling a small kernel. Throws CompileError for a file type that the target
-/// does not support.
-inline LlvmOwned<MachinePasses> make_machine_passes(llvm::TargetMachine& machine, llvm::CodeGenFileType type) {
+/// does not support. Without `schedule`, instructions stay in the order of the LLVM IR until
+/// registers are allocated.
+inline LlvmOwned<MachinePasses> make_machine_passes(llvm::TargetMachine& machine, llvm::CodeGenFileType type,
+                                                    bool schedule) {
   auto made = make_llvm_owned<MachinePasses>();
-  if (machine.addPassesToEmitFile(made->passes, made->out, nullptr, type))
+  llvm::legacy::PassManager& passes = made->passes;
+  // What TargetMachine::addPassesToEmitFile does, which has no parameter for passes to leave out.
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  if (!schedule) config->disablePass(&llvm::MachineSchedulerID);
+  passes.add(config);
+  config->setDisableVerify(true);
+  auto* modules = new llvm::MachineModuleInfoWrapperPass(&machine);
+  passes.add(modules);
+  if (config->addISelPasses()) throw CompileError("compile: the target cannot select instructions");
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, made->out, nullptr, type, modules->getMMI().getContext()))
     throw CompileError("compile: the target cannot emit such a file");
+  passes.add(llvm::createFreeMachineFunctionPass());
   return made;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/cpu/outline.h"
 #include "codegen/cpu/partition_module.h"
 #include "codegen/scalar/math_functions.h"
 
@@ -46,6 +47,19 @@ llvm::CodeGenOptLevel level_for(const llvm::Module& module, const CodegenOptions
   for (const llvm::Function& f : module)
     for (const llvm::BasicBlock& block : f) longest = std::max(longest, block.size());
   return longest > kStraight ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
+}
+
+bool is_worth_scheduling(const llvm::Module& module) {
+  bool has_segments = false;
+  for (const llvm::Function& f : module) {
+    if (f.hasFnAttribute(kSegmentAttribute)) {
+      has_segments = true;
+      continue;
+    }
+    for (const llvm::BasicBlock& block : f)
+      if (block.size() > kStraight) return true;
+  }
+  return !has_segments;
 }
 
 size_t instruction_count(const llvm::Module& module) {
