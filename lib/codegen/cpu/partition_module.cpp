@@ -10,8 +10,10 @@ namespace calque::codegen {
 
 namespace {
 
-// Approximate instructions of a partition of a module; a module of less than twice as many is not partitioned.
+// Approximate instructions of a partition of a module; a module of less than twice as many is usually not partitioned.
 constexpr size_t kPartition = 1500;
+// More instructions of functions that only forward pointers are a partition of any module.
+constexpr size_t kFewToForward = kPartition / 2;
 // A shorter function is inexpensive to compile at any optimization level.
 constexpr size_t kFewInstructions = 32;
 // A longer function of steps with loops and branches is compiled without optimization.
@@ -27,7 +29,8 @@ bool is_control_of_steps(const llvm::Instruction& i) {
 bool forwards_pointers(const llvm::Instruction& i) {
   switch (i.getOpcode()) {
     case llvm::Instruction::Load:
-      return i.getType()->isPointerTy();
+      // Merged segments load distances of buffers. Stored or computed with, integers are no distances.
+      return i.getType()->isPointerTy() || i.getType()->isIntegerTy(64);
     case llvm::Instruction::Store:
       return i.getOperand(0)->getType()->isPointerTy();
     case llvm::Instruction::GetElementPtr:
@@ -114,15 +117,21 @@ bool only_forwards_pointers(const llvm::Function& f) {
 }
 
 Partitions partition_functions(llvm::Module& module) {
-  size_t all = 0;
+  size_t all = 0, forwards = 0;
   std::vector<llvm::Function*> work, forwarding;
   for (llvm::Function& f : module) {
     if (f.hasFnAttribute(llvm::Attribute::AlwaysInline)) return {{}};  // must not be partitioned
     if (f.isDeclaration()) continue;
-    all += num_instructions(f);
-    (only_forwards_pointers(f) ? forwarding : work).push_back(&f);
+    const size_t count = num_instructions(f);
+    all += count;
+    if (only_forwards_pointers(f)) {
+      forwards += count;
+      forwarding.push_back(&f);
+    } else {
+      work.push_back(&f);
+    }
   }
-  if (all < 2 * kPartition) return {{}};
+  if (all < 2 * kPartition && forwards < kFewToForward) return {{}};
   Partitions partitions;
   size_t in_partition = kPartition;
   for (llvm::Function* f : work) {
