@@ -44,6 +44,11 @@ std::string explain_plan(const kernel::Program& program) {
   }
   for (const std::string& remark : program.remarks) out << "  not fused: " << remark << "\n";
   for (const std::string& remark : program.copied) out << "  copied: " << remark << "\n";
+  for (const kernel::HostFunctionRef& f : program.host_functions) {
+    if (f.phase == kernel::CallPhase::start)
+      out << "  overlapped: " << f.primitive << " of " << to_string(f.arguments[0]) << where_text(f.location) << "\n";
+  }
+  for (const std::string& remark : program.awaited) out << "  not overlapped: " << remark << "\n";
   return out.str();
 }
 

@@ -90,16 +90,82 @@ void MpiGroup::free() const {
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
-void MpiGroup::run(const CollectiveCall& call, const void* operand, void* result) const {
+void MpiGroup::prepare(const CollectiveCall& call) const {
   require_alive(function_of(call.kind), call.location);
-  State& s = state();
+  const State& s = state();
   if (s.threads < MPI_THREAD_SERIALIZED && std::this_thread::get_id() != s.main_thread)
     fail(fmt::format("{}: this MPI lets the thread that has started it call it, and no other", function_of(call.kind)),
          call.location);
+}
+
+void MpiGroup::run(const CollectiveCall& call, const void* operand, void* result) const {
+  prepare(call);
+  State& s = state();
   std::unique_lock lock(s.mutex, std::defer_lock);
   if (s.threads < MPI_THREAD_MULTIPLE) lock.lock();
   if (s.checks) compare_announcements(*this, call);
+  if (s.threads == MPI_THREAD_MULTIPLE) {
+    std::shared_ptr<Worker::Task> before;
+    {
+      const std::lock_guard last(last_mutex_);
+      before = std::exchange(last_, nullptr);
+    }
+    if (before != nullptr) before->await();
+  }
   communicate(call, operand, result);
+}
+
+namespace {
+
+/// Messages that MPI moves by itself.
+class PendingMessages final : public ProcessGroup::Pending {
+ public:
+  PendingMessages(const CollectiveCall& call, MPI_Comm comm, const void* operand, void* result) : call_(call) {
+    const MPI_Datatype type = datatype_of(call.operand.dtype);
+    const int count = count_of(elements_of(call.operand), call);
+    const auto rank = [](int64_t r) { return r < 0 ? MPI_PROC_NULL : static_cast<int>(r); };
+    check(MPI_Irecv(result, count, type, rank(call.source), 0, comm, &requests_[0]));
+    check(MPI_Isend(operand, count, type, rank(call.peer), 0, comm, &requests_[1]));
+    if (call.source < 0 && count != 0) std::memset(result, 0, bytes_of(call.result));
+  }
+  void finish() override { check(MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE)); }
+
+ private:
+  void check(int code) const { require(code, function_of(call_.kind), call_.location); }
+  CollectiveCall call_;
+  MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+};
+
+/// A collective that the worker carries out.
+class PendingCollective final : public ProcessGroup::Pending {
+ public:
+  explicit PendingCollective(std::shared_ptr<Worker::Task> task) : task_(std::move(task)) {}
+  void finish() override { task_->wait(); }
+
+ private:
+  std::shared_ptr<Worker::Task> task_;
+};
+
+}  // namespace
+
+std::unique_ptr<ProcessGroup::Pending> MpiGroup::start(const CollectiveCall& call, const void* operand,
+                                                       void* result) const {
+  State& s = state();
+  if (s.threads < MPI_THREAD_MULTIPLE) {
+    run(call, operand, result);
+    return nullptr;
+  }
+  prepare(call);
+  if (s.checks) compare_announcements(*this, call);
+  const std::lock_guard last(last_mutex_);
+  if (call.kind == Collective::send_receive && last_ == nullptr)
+    return std::make_unique<PendingMessages>(call, comm_, operand, result);
+  {
+    const std::lock_guard lock(s.mutex);
+    if (s.worker == nullptr) s.worker = std::make_unique<Worker>();
+  }
+  last_ = s.worker->add([this, call, operand, result] { communicate(call, operand, result); });
+  return std::make_unique<PendingCollective>(last_);
 }
 
 void MpiGroup::communicate(const CollectiveCall& call, const void* operand, void* result) const {

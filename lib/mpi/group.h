@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mpi/state.h"
+#include "mpi/worker.h"
 
 namespace calque::mpi {
 
@@ -13,6 +14,7 @@ class MpiGroup final : public ProcessGroup {
   MpiGroup(MPI_Comm comm, uint64_t shared_id, int size, int rank, std::vector<int> world_ranks);
 
   void run(const CollectiveCall& call, const void* operand, void* result) const override;
+  std::unique_ptr<Pending> start(const CollectiveCall& call, const void* operand, void* result) const override;
 
   MPI_Comm comm() const { return comm_; }
   uint64_t shared_id() const { return shared_id_; }
@@ -23,12 +25,17 @@ class MpiGroup final : public ProcessGroup {
   void free() const;
 
  private:
+  /// Before a call: it is allowed, and agreed upon with the other ranks.
+  void prepare(const CollectiveCall& call) const;
   void communicate(const CollectiveCall& call, const void* operand, void* result) const;
 
   mutable MPI_Comm comm_;
   uint64_t shared_id_;
   std::vector<int> world_ranks_;
   mutable std::atomic<bool> alive_ = true;
+  /// The last call that the worker makes for this group; calls that follow wait for it.
+  mutable std::mutex last_mutex_;
+  mutable std::shared_ptr<Worker::Task> last_;
 };
 
 /// The function of calque/mpi.h that makes such calls.

@@ -169,6 +169,7 @@ Session::~Session() {
     std::atexit(&abort_at_exit);
     return;
   }
+  s.worker.reset();
   if (!all_end(s))
     abort_job("ends its session after an operation has failed, and other ranks have not; they are ended");
   if (s.checks) {

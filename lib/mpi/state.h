@@ -10,6 +10,8 @@
 
 #include "calque/mpi.h"
 
+#include "mpi/worker.h"
+
 namespace calque::mpi {
 
 class MpiGroup;
@@ -24,7 +26,8 @@ struct State {
   std::thread::id main_thread;      ///< that has started MPI
   bool checks = false;              ///< CALQUE_MPI_CHECK
   MPI_Comm announcements = MPI_COMM_NULL;
-  int rank = 0;  ///< in the world
+  std::unique_ptr<Worker> worker;  ///< from the first call that is overlapped to the end of the session
+  int rank = 0;                    ///< in the world
   int size = 1;
   /// An operation of this rank has failed, so that others may wait for it in vain.
   std::atomic<bool> failed = false;

@@ -83,6 +83,42 @@ void check_simulator(const mpi::Communicator& world) {
   expect_equal(f(D{1, 2}).to(cpu()), D{2.0 * world.size() + 1, 4.0 * world.size() + 1}, "the simulator");
 }
 
+/// Calls that kernels overlap, on a thread of their own and as messages, between calls that are made at once.
+void check_overlap(const mpi::Communicator& world) {
+  const int rank = world.rank(), size = world.size(), next = (rank + 1) % size, previous = (rank + size - 1) % size;
+  const auto f = jit([&](auto x, auto y) {
+    return fori_loop(
+        0, 20,
+        [&](auto, auto state) {
+          const auto [v, w] = state;
+          const auto total = mpi::allreduce(v, world) / static_cast<double>(size);
+          const auto sent = mpi::sendrecv(w, next, previous, world);
+          const auto busy = sin(w) * cos(w * 1.1) + exp(w * -0.5);
+          const auto small = mpi::allreduce(sum(busy), world);
+          return std::tuple{total * 0.5 + v * 0.5, busy * 0.1 + sent * 0.9 + small * 1e-9};
+        },
+        std::tuple{x, y});
+  });
+  const D x = D::full({20000}, 1.0 + rank), y = sin(D::arange(20000) * 0.01 + 1.0 * rank);
+  std::ostringstream plan;
+  plan << f.explain(x, y);
+  expect(plan.str().find("overlapped: all_reduce of f64[20000]") != std::string::npos, plan.str());
+  expect(plan.str().find("overlapped: send_receive of f64[20000]") != std::string::npos, plan.str());
+  const auto [v, w] = f(x, y);
+  // The same at once.
+  D a = x, b = y;
+  for (int i = 0; i < 20; ++i) {
+    const D total = mpi::allreduce(a, world) / static_cast<double>(size);
+    const D sent = mpi::sendrecv(b, next, previous, world);
+    const D busy = sin(b) * cos(b * 1.1) + exp(b * -0.5);
+    const D small = mpi::allreduce(D(sum(busy)), world);
+    a = total * 0.5 + a * 0.5;
+    b = busy * 0.1 + sent * 0.9 + small * 1e-9;
+  }
+  expect_close(v, a, 1e-12, "overlapped sums");
+  expect_close(w, b, 1e-9, "overlapped messages");
+}
+
 }  // namespace
 }  // namespace calque::test
 
@@ -93,6 +129,7 @@ int main(int argc, char** argv) {
   check_gradients(world);
   check_spmd(world);
   check_simulator(world);
+  check_overlap(world);
   check_long_loops(world);
   if (world.rank() == 0) std::cout << "programs of " << world.size() << " ranks: all right\n";
 }

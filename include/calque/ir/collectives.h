@@ -77,6 +77,20 @@ class ProcessGroup : public CollectiveGroup {
   /// do not overlap; null if there is none. Its exceptions propagate to the caller of the compiled function.
   virtual void run(const CollectiveCall& call, const void* operand, void* result) const = 0;
 
+  /// A call that was started.
+  class Pending {
+   public:
+    Pending() = default;
+    virtual ~Pending();
+    Pending(const Pending&) = delete;
+    Pending& operator=(const Pending&) = delete;
+    /// Completes it. Throws what the call throws.
+    virtual void finish() = 0;
+  };
+  /// Starts the call: it may use the two arrays until it is completed. Null if it is complete. Other calls may come
+  /// before it is completed; they are made in the order in which they are started or run.
+  virtual std::unique_ptr<Pending> start(const CollectiveCall& call, const void* operand, void* result) const;
+
  private:
   int64_t rank_;
 };

@@ -95,6 +95,13 @@ enum class StepKind : uint8_t {
   routine,    ///< call `routine` with views: first its arguments, then its results, which overlap nothing
 };
 
+/// A collective may be two calls, of the same operand and result.
+enum class CallPhase : uint8_t {
+  whole,
+  start,   ///< begins it: until it is completed, its result may be written at any time and its operand must not change
+  finish,  ///< completes it
+};
+
 /// A call back into C++: host_call, debug_print and collectives. Types of the arguments, then of the results, all dense
 /// row-major.
 struct HostFunctionRef {
@@ -102,6 +109,7 @@ struct HostFunctionRef {
   Attributes equation_attributes;          ///< of the equation: debug_print's format
   std::shared_ptr<const Opaque> function;  ///< host_call's function; a collective's group
   std::optional<CollectiveCall> collective = {};
+  CallPhase phase = CallPhase::whole;
   std::vector<Type> arguments, results;
   Location location;
 };
@@ -164,6 +172,8 @@ struct Program {
   std::vector<std::string> remarks;
   /// Copies of whole arrays in loops and before them, and what forces them.
   std::vector<std::string> copied = {};
+  /// Collectives that no other work overlaps, with the reasons.
+  std::vector<std::string> awaited = {};
 };
 
 /// The whole program as text, which parse_program reads back exactly.

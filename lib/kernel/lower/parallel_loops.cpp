@@ -28,8 +28,6 @@ constexpr double kSumsShare = 0.1;
 // A loop must take this many times the work from which a kernel's loop is split over threads: its setup costs more.
 constexpr double kWorth = 2;
 
-double estimated_time(const Program& program, const std::vector<Step>& steps);
-
 /// About n cubed operations for the matrices of each batch, some tens for each element of a sort.
 double time_of_routine(const RoutineRef& routine) {
   constexpr double kOperation = 1e-4;  // microseconds
@@ -70,12 +68,15 @@ double time_of(const Program& program, const Step& step) {
   return 0;
 }
 
-/// Microseconds that the steps take on one thread, within a factor of a few.
+}  // namespace
+
 double estimated_time(const Program& program, const std::vector<Step>& steps) {
   double time = 0;
   for (const Step& step : steps) time += time_of(program, step);
   return time;
 }
+
+namespace {
 
 /// Whether a step, or one inside it, calls into C++: the order of such calls is observable.
 bool has_host_call(const std::vector<Step>& steps) {

@@ -11,4 +11,7 @@ namespace calque::kernel {
 /// in chunks. Depends on the program alone, whose steps are final and whose workspace has no offsets yet.
 void run_loops_on_threads(Program& program);
 
+/// Microseconds that the steps take on one thread, within a factor of a few.
+double estimated_time(const Program& program, const std::vector<Step>& steps);
+
 }  // namespace calque::kernel

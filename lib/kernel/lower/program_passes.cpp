@@ -5,6 +5,7 @@
 #include "ir/fork.h"
 #include "kernel/buffers/buffer_aliasing.h"
 #include "kernel/buffers/workspace.h"
+#include "kernel/lower/overlap_collectives.h"
 #include "kernel/lower/parallel_loops.h"
 #include "kernel/schedule/passes.h"
 
@@ -27,6 +28,8 @@ std::vector<ProgramPass> all_passes() {
                     [](Program& p, const BuildOptions&) { drop_unused(p); }});
   passes.push_back({{kRunLoopsOnThreads, "marks the loops of the entry whose iterations run on several threads"},
                     [](Program& p, const BuildOptions&) { run_loops_on_threads(p); }});
+  passes.push_back({{"overlap-collectives", "starts collectives early and completes them where their results are used"},
+                    [](Program& p, const BuildOptions&) { overlap_collectives(p); }});
   passes.push_back({{"assign-workspace", "assigns workspace offsets by live range"},
                     [](Program& p, const BuildOptions&) { assign_workspace_offsets(p); }});
   return passes;

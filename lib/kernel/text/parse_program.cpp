@@ -26,11 +26,17 @@ class ProgramParser : text::ValueParser {
     expect("steps", "or a buffer after the program's name");
     expect("{", "before the steps");
     p_.steps = block(0);
-    while (accept("not")) {
-      expect("fused", "in a remark");
-      p_.remarks.push_back(remark());
+    while (true) {
+      if (accept("copied")) {
+        p_.copied.push_back(remark());
+      } else if (accept("not")) {
+        const bool fusion = accept("fused");
+        if (!fusion) expect("overlapped", "or 'fused' in a remark");
+        (fusion ? p_.remarks : p_.awaited).push_back(remark());
+      } else {
+        break;
+      }
     }
-    while (accept("copied")) p_.copied.push_back(remark());
     while (accept("host")) host_function();
     while (accept("routine")) routine();
     while (accept("constant")) constant();
@@ -347,11 +353,18 @@ class ProgramParser : text::ValueParser {
       fail(token, "expected h" + std::to_string(p_.host_functions.size()));
     expect("=", "after a host function's name");
     HostFunctionRef f;
+    if (accept("start")) {
+      f.phase = CallPhase::start;
+    } else if (accept("finish")) {
+      f.phase = CallPhase::finish;
+    }
     f.primitive = name("a primitive");
     f.equation_attributes = attributes();
-    if (const AttributeValue* function = f.equation_attributes.find("function")) {
+    for (const std::string_view key : {"function", "group"}) {
+      const AttributeValue* function = f.equation_attributes.find(key);
+      if (function == nullptr) continue;
       const auto* opaque = std::get_if<std::shared_ptr<const Opaque>>(function);
-      if (opaque == nullptr) fail(token, "the attribute 'function' is not a function");
+      if (opaque == nullptr) fail(token, "the attribute '" + std::string(key) + "' is not an object");
       f.function = *opaque;
     }
     f.arguments = types();

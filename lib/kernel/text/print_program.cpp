@@ -44,6 +44,7 @@ class ProgramPrinter {
     out_ += "}\n";
     remarks("not fused: ", program_.remarks);
     remarks("copied: ", program_.copied);
+    remarks("not overlapped: ", program_.awaited);
     for (size_t i = 0; i < program_.host_functions.size(); ++i) host_function(i);
     for (size_t i = 0; i < program_.routines.size(); ++i) routine(i);
     for (size_t i = 0; i < program_.constants.size(); ++i) constant(i);
@@ -289,6 +290,7 @@ class ProgramPrinter {
     out_ += "host h";
     number(static_cast<int64_t>(i));
     out_ += " = ";
+    if (f.phase != CallPhase::whole) out_ += f.phase == CallPhase::start ? "start " : "finish ";
     text::append_name(out_, f.primitive);
     text::append_attributes(out_, f.equation_attributes);
     types(f.arguments);

@@ -263,11 +263,53 @@ std::optional<CollectiveCall> collective_call(PrimitiveId id, const Attributes& 
   return call;
 }
 
+namespace {
+
+const ProcessGroup& processes_of(const Opaque& group, const CollectiveCall& call) {
+  if (const auto* processes = dynamic_cast<const ProcessGroup*>(&group)) return *processes;
+  throw CompileError(
+      fmt::format("{}: {} is no group of processes{}", to_string(call.kind), group.label(), where_text(call.location)));
+}
+
+struct Started {
+  const void* result;
+  std::unique_ptr<ProcessGroup::Pending> call;
+};
+std::vector<Started>& started_calls() {
+  thread_local std::vector<Started> calls;
+  return calls;
+}
+
+}  // namespace
+
+void start_collective(const Opaque& group, const CollectiveCall& call, const void* operand, void* result) {
+  if (EffectLog::is_running()) return run_collective(group, call, operand, result);
+  if (auto pending = processes_of(group, call).start(call, operand, result))
+    started_calls().push_back({result, std::move(pending)});
+}
+
+void finish_collective(const void* result) {
+  std::vector<Started>& calls = started_calls();
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const Started& s) { return s.result == result; });
+  if (found == calls.end()) return;
+  const std::unique_ptr<ProcessGroup::Pending> call = std::move(found->call);
+  calls.erase(found);
+  call->finish();
+}
+
+void abandon_collectives() noexcept {
+  for (Started& started : started_calls()) {
+    try {
+      started.call->finish();
+    } catch (...) {
+      // The call fails with what came first.
+    }
+  }
+  started_calls().clear();
+}
+
 void run_collective(const Opaque& group, const CollectiveCall& call, const void* operand, void* result) {
-  const auto* processes = dynamic_cast<const ProcessGroup*>(&group);
-  if (processes == nullptr)
-    throw CompileError(fmt::format("{}: {} is no group of processes{}", to_string(call.kind), group.label(),
-                                   where_text(call.location)));
+  const ProcessGroup* const processes = &processes_of(group, call);
   if (!EffectLog::is_running()) return processes->run(call, operand, result);
   // The result is kept for runs that follow.
   const std::vector<AnyArray> results = EffectLog::once([&] {

@@ -219,6 +219,14 @@ std::optional<CollectiveCall> collective_call(PrimitiveId id, const Attributes& 
 /// not one of processes.
 void run_collective(const Opaque& group, const CollectiveCall& call, const void* operand, void* result);
 
+/// Starts the call, or runs it where effects are logged.
+void start_collective(const Opaque& group, const CollectiveCall& call, const void* operand, void* result);
+/// Completes the call with that result that this thread has started, if it is not complete.
+void finish_collective(const void* result);
+/// Completes all calls that this thread has started, whatever comes of them: the memory that they use is about to be
+/// freed.
+void abandon_collectives() noexcept;
+
 using CollectivesList = TypeList<AllReduce, CollectiveReduce, CollectiveBroadcast, AllGather, CollectiveGather,
                                  CollectiveScatter, ReduceScatter, AllToAll, SendReceive, Send, Receive, CollectiveScan,
                                  Barrier, CollectivePermute, AxisIndex>;

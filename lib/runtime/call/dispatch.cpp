@@ -30,9 +30,19 @@ int32_t host_call(void* context, int32_t index, void* const* pointers) noexcept 
   try {
     const kernel::HostFunctionRef& f = call.executable->host_functions[static_cast<size_t>(index)];
     if (f.collective) {
-      void* const* result = pointers + f.arguments.size();
-      primitives::run_collective(*f.function, *f.collective, f.arguments.empty() ? nullptr : *pointers,
-                                 f.results.empty() ? nullptr : *result);
+      const void* const operand = f.arguments.empty() ? nullptr : *pointers;
+      void* const result = f.results.empty() ? nullptr : pointers[f.arguments.size()];
+      switch (f.phase) {
+        case kernel::CallPhase::whole:
+          primitives::run_collective(*f.function, *f.collective, operand, result);
+          break;
+        case kernel::CallPhase::start:
+          primitives::start_collective(*f.function, *f.collective, operand, result);
+          break;
+        case kernel::CallPhase::finish:
+          primitives::finish_collective(result);
+          break;
+      }
       return 0;
     }
     std::vector<AnyArray> arguments;
@@ -67,6 +77,7 @@ int32_t routine(void* context, int32_t index, void* const* pointers) noexcept {
 }
 
 [[noreturn, gnu::cold]] void rethrow(const Context& context) {
+  primitives::abandon_collectives();
   if (context.exception) std::rethrow_exception(context.exception);
   if (context.header.failed != 0) throw OutOfMemory("memory of a thread", static_cast<size_t>(context.header.failed));
   throw CompileError("call: generated code reported a failure without an exception");
