@@ -86,6 +86,14 @@ class PagePrograms(unittest.TestCase):
         self.assertIn("auto x = 1 + 1; calque::test::page_value(7, x);", inside)
         self.assertIn('#line 16 "docs/page.md"\nsame(x, 2);', inside)
 
+    def test_arguments_of_main_and_names_of_a_library_that_may_be_missing(self):
+        self.page.write_text(PAGE.replace("int main()", "int main(int argc, char** argv)") + "`cq::mpi::world`\n")
+        self.tool.generate(self.root / "sources")
+        source = (self.root / "sources" / "page.cpp").read_text()
+        self.assertIn("void run(int argc = 0, char** argv = nullptr) {\n", source)
+        self.assertIn("#ifdef CALQUE_WITH_MPI\n#include <calque/mpi.h>\n#endif", source)
+        self.assertRegex(source, "#ifdef CALQUE_WITH_MPI\nnamespace name_. {\nusing calque::mpi::world;\n}\n#endif")
+
     def test_equal(self):
         self.assertEqual(self.compare("2", "2", "")[0], 0)
 
