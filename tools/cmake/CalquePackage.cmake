@@ -20,6 +20,23 @@ install(
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/calque" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+# A static libcalque_mpi has no dependencies on shared libraries, so that the Debian package contains it and does not depend
+# on MPI, which users of the component have. A shared one is linked with one MPI: it is a package of its own, calque-mpi.
+# Its targets are in a file that only users of the component read, since they name MPI::MPI_CXX.
+set(calque_mpi_component calque)
+if(BUILD_SHARED_LIBS)
+  set(calque_mpi_component mpi)
+endif()
+if(TARGET calque_mpi)
+  install(
+    TARGETS calque_mpi
+    EXPORT calqueMpiTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${calque_mpi_component}
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${calque_mpi_component})
+  install(EXPORT calqueMpiTargets NAMESPACE calque:: DESTINATION "${calque_package_dir}"
+          COMPONENT ${calque_mpi_component})
+  export(EXPORT calqueMpiTargets NAMESPACE calque:: FILE "${PROJECT_BINARY_DIR}/calqueMpiTargets.cmake")
+endif()
 install(EXPORT calqueTargets NAMESPACE calque:: DESTINATION "${calque_package_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/calqueConfig.cmake" "${PROJECT_BINARY_DIR}/calqueConfigVersion.cmake"
         DESTINATION "${calque_package_dir}")
@@ -73,6 +90,21 @@ Libs: @libs@
 Cflags: -I${includedir}
 ]])
   install(FILES "${PROJECT_BINARY_DIR}/calque.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  if(TARGET calque_mpi)
+    # mpi-c is the system's MPI, as Debian has it.
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/calque-mpi.pc" @ONLY CONTENT [[
+prefix=${pcfiledir}/@up@
+libdir=${prefix}/@lib@
+
+Name: calque-mpi
+Description: Calls of MPI in functions of Calque
+Version: @PROJECT_VERSION@
+Requires: calque = @PROJECT_VERSION@, mpi-c
+Libs: -L${libdir} -lcalque_mpi
+]])
+    install(FILES "${PROJECT_BINARY_DIR}/calque-mpi.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+            COMPONENT ${calque_mpi_component})
+  endif()
 endif()
 
 # One Debian package for users of the library and of the tool. dpkg-shlibdeps knows the packages of the shared libraries.
@@ -95,4 +127,8 @@ if(NOT BUILD_SHARED_LIBS)
                         "llvm-${LLVM_VERSION_MAJOR}-dev, libzstd-dev, zlib1g-dev")
 endif()
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "${depends}")
+# The static libcalque_mpi is for the MPI that it was compiled with.
+if(TARGET calque_mpi AND "${MPI_CXX_INCLUDE_DIRS} ${MPI_CXX_COMPILER_INCLUDE_DIRS}" MATCHES "/(openmpi|mpich)")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lib${CMAKE_MATCH_1}-dev")
+endif()
 include(CPack)
