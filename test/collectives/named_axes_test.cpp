@@ -142,6 +142,84 @@ TEST(NamedAxes, GradientsAreThoseOfTheWholeBatch) {
   EXPECT_EQ(unlike(hessian(whole)(x), (D{{16, 8, 6}, {8, 24, 10}, {6, 10, 20}})), "");
 }
 
+/// The derivative of a function of one array to one number, by differences.
+template <class Loss>
+D differences(const Loss& loss, const D& x) {
+  constexpr double kStep = 1e-6;
+  D out = D::zeros(x.shape());
+  for (int64_t i = 0; i < x.size(); ++i)
+    out = out.set(i, (loss(D(x.set(i, x[i] + kStep))) - loss(D(x.set(i, x[i] - kStep)))) / (2 * kStep));
+  return out;
+}
+
+/// An example that takes another branch takes part in what its neighbours combine, and in its derivative.
+TEST(NamedAxes, GradientsWhereExamplesTakeDifferentBranches) {
+  const auto scaled = [](auto x) {
+    return cond(x > 1.5, [](auto y) { return y * psum(y, "i"); }, [](auto y) { return y; }, x);
+  };
+  const auto whole = [](const auto& f) {
+    return [f](auto v) { return sum(vmap([&](auto e) { return f(e); }, {.axis_name = "i"})(v)); };
+  };
+  EXPECT_EQ(unlike(grad(whole(scaled))(D{1, 3, 2}), (D{6, 11, 11})), "");
+  EXPECT_EQ(unlike(vmap(grad(scaled), {.axis_name = "i"})(D{1, 3, 2}), (D{6, 11, 11})), "");
+
+  // Values that only one branch keeps for its derivative; a branch that no example takes; a loop in a branch.
+  const auto three = [](auto x) {
+    const auto loop = [](auto y) {
+      return fori_loop(0, 2, [](auto, auto c) { return c * pmean(cos(c), "i"); }, sin(y));
+    };
+    return switch_(cast<int32_t>(floor(x)),
+                   std::tuple{[](auto y) { return exp(-y) * sin(psum(sin(y) * exp(y), "i")); }, loop,
+                              [](auto y) { return log(y) * pmax(sqrt(y), "i"); }},
+                   x);
+  };
+  for (const D& x : {D{0.3, 1.7, 0.9, 1.2}, D{0.4, 2.5, 1.1}, D{2.5, 2.75}}) {
+    const D want = differences(whole(three), x);
+    EXPECT_TRUE(allclose(grad(whole(three))(x), want, 1e-7, 1e-7)) << x;
+    EXPECT_TRUE(allclose(jit(grad(whole(three)))(x), want, 1e-7, 1e-7)) << x;
+    EXPECT_TRUE(allclose(vmap(grad(three), {.axis_name = "i"})(x), want, 1e-7, 1e-7)) << x;
+    const auto of_examples = [&](auto v) { return vmap(grad(three), {.axis_name = "i"})(v); };
+    const D second = jacfwd(of_examples)(x);
+    EXPECT_TRUE(allclose(second, transpose(second), 1e-10, 1e-10)) << x;
+    EXPECT_TRUE(allclose(hessian(whole(three))(x), second, 1e-10, 1e-10)) << x;
+  }
+}
+
+TEST(NamedAxes, GradientsOfCheckpoints) {
+  const auto f = [](auto x) {
+    const auto y = cond(psum(x, "i") > 0.0, [](auto c) { return c * pmean(sin(c), "i"); }, [](auto c) { return c; }, x);
+    return sin(y) * psum(cos(y), "i");
+  };
+  const D x{1, 3, 2};
+  const D want = vmap(grad(f), {.axis_name = "i"})(x);
+  EXPECT_TRUE(allclose(vmap(grad(checkpoint(f)), {.axis_name = "i"})(x), want, 1e-14, 1e-14));
+  const auto whole = [&](auto v) { return sum(vmap(checkpoint(f), {.axis_name = "i"})(v)); };
+  EXPECT_TRUE(allclose(jit(grad(whole))(x), want, 1e-14, 1e-14));
+}
+
+TEST(NamedAxes, OrdinaryIfsFollowWhatIsCombined) {
+  const auto f = [](auto x) {
+    const auto total = psum(x, "i");
+    if (total > 5.0) return x * total;
+    return x + pmax(x, "i");
+  };
+  for (const branches which : {branches::trace, branches::all}) {
+    const auto g = jit([&](auto v) { return vmap(f, {.axis_name = "i"})(v); }, {.branches = which});
+    EXPECT_EQ(unlike(g(D{1, 3, 2}), (D{6, 18, 12})), "");
+    EXPECT_EQ(unlike(g(D{1, 3, 0}), (D{4, 6, 3})), "");
+  }
+}
+
+TEST(NamedAxes, CompiledFunctionsInside) {
+  // The same compiled function under axes of one name and different extents.
+  const auto f = jit([](auto x) { return psum(x, "i") * axis_size("i") + axis_index("i"); });
+  const auto g =
+      jit([&](auto a, auto b) { return std::pair{vmap(f, {.axis_name = "i"})(a), vmap(f, {.axis_name = "i"})(b)}; });
+  const auto [three, two] = g(I{1, 3, 2}, I{1, 2});
+  EXPECT_EQ(unlike(three, (I{18, 19, 20})), "");
+  EXPECT_EQ(unlike(two, (I{6, 7})), "");
+}
+
 TEST(NamedAxes, Errors) {
   std::string line = line_below();
   std::string m = message_of<Error>([] { vmap([](auto x) { return psum(x, "k"); }, {.axis_name = "i"})(D{1}); });

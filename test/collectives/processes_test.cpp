@@ -147,6 +147,21 @@ TEST(Processes, GradientsWhereOneRankUsesTheResult) {
   for (const D& g : gradients) EXPECT_EQ(unlike(g, (D{12, 24})), "");
 }
 
+TEST(Processes, GradientsWhereOneRankUsesTheResultOfALoop) {
+  const auto gradients = on_ranks(3, [&](const Group& group) {
+    const auto f = [&](auto v) {
+      const auto step = [&](auto, auto c) { return communicate(group, Collective::all_reduce, c * v); };
+      const auto total = fori_loop(0, 2, step, v);
+      return group->rank() == 0 ? sum(total) : 0.0 * sum(v);
+    };
+    return grad(f)(D{1, 2} * static_cast<double>(group->rank() + 1));
+  });
+  // (sum_r v_r) sum_r v_r^2 at rank 0: the derivative by v_r is sum_r v_r^2 + 2 v_r sum_r v_r.
+  EXPECT_EQ(unlike(gradients[0], (D{26, 104})), "");
+  EXPECT_EQ(unlike(gradients[1], (D{38, 152})), "");
+  EXPECT_EQ(unlike(gradients[2], (D{50, 200})), "");
+}
+
 TEST(Processes, SecondDerivatives) {
   const auto hessians = on_ranks(2, [&](const Group& group) {
     const auto f = [&](auto v) {

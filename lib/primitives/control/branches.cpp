@@ -22,6 +22,66 @@ void infer_branches(Typing& t, size_t first) {
   add_results(t, results);
 }
 
+/// Broadcasts one bool per example to `shape`.
+Value broadcast_lanes(const Writer& w, Value lanes, const Shape& shape) {
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < w.shape(lanes).rank(); ++d) axes.push_back(d);
+  return w.broadcast(lanes, shape, std::move(axes));
+}
+
+/// Whether the branch of that number is taken, one bool per example if the selector has one value per example.
+Value takes_branch(const RuleSite& at, Value selector, size_t branch) {
+  const Writer& w = at.writer;
+  if (at.equation.id() == id_of<Cond>) return branch == 0 ? selector : w.emit(id_of<Not>, {selector});
+  const size_t last = at.equation.subgraphs().size() - 1;
+  const Value number = w.splat(static_cast<double>(branch), w.type(selector));
+  // The index is clamped: out-of-range indices select the first or the last branch.
+  const PrimitiveId relation = branch == 0 ? id_of<Le> : branch == last ? id_of<Ge> : id_of<Eq>;
+  return w.emit(relation, {selector, number});
+}
+
+/// jvp where branches communicate along mapped axes. An example that takes another branch takes part in what its
+/// neighbours combine, so its tangents do too: a branch that one of the examples takes runs for all of them, and each
+/// selects among the results.
+void jvp_communicating_branches(Jvp& j, const std::vector<bool>& active, const std::vector<bool>& wanted,
+                                const ValueList& operands) {
+  const Writer& w = j.writer;
+  const std::vector<Graph>& branches = j.equation.subgraphs();
+  std::vector<Value> chosen;
+  for (size_t branch = branches.size(); branch-- > 0;) {
+    const Value mine = takes_branch(j, j.primals[0], branch);
+    Value runs = mine;
+    for (const auto& axis : mapped_axes_of(branches[branch])) {
+      runs = j.emit<AllReduce>({runs}, {{"group", std::shared_ptr<const Opaque>(axis)},
+                                        {"op", std::string(to_string(ReduceOp::any))},
+                                        {"size", axis->size()}});
+    }
+    Graph body = j.subgraphs.jvp(branches[branch], active, wanted);
+    Graph zeros;
+    const Writer z(zeros, w.location());
+    for (const Type& type : body.input_types()) zeros.add_input(type);
+    std::vector<Value> outputs;
+    for (const Type& type : body.output_types()) outputs.push_back(z.zeros(type));
+    zeros.set_outputs(std::move(outputs));
+    ValueList all{runs};
+    for (size_t i = 1; i < operands.size(); ++i) all.push_back(operands[i]);
+    const Equation& e = w.append(id_of<Cond>, std::move(all), {}, graphs(std::move(body), std::move(zeros)));
+    const bool is_first = chosen.empty();
+    for (size_t r = 0; r < e.results().size(); ++r) {
+      if (is_first) {
+        chosen.push_back(e.result(r));
+      } else {
+        chosen[r] = w.select(broadcast_lanes(w, mine, w.shape(e.result(r))), e.result(r), chosen[r]);
+      }
+    }
+  }
+  size_t next = wanted.size();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    j.results.push_back(chosen[i]);
+    if (wanted[i]) j.result_tangents[i] = chosen[next++];
+  }
+}
+
 /// cond and switch: every branch returns a tangent for each result that has one in any branch.
 void jvp_branches(Jvp& j) {
   const std::vector<Graph>& branches = j.equation.subgraphs();
@@ -33,6 +93,7 @@ void jvp_branches(Jvp& j) {
   for (size_t i = 1; i < j.tangents.size(); ++i) {
     if (j.active(i)) operands.push_back(j.tangents[i]);
   }
+  if (communicate_along_axes(branches)) return jvp_communicating_branches(j, active, wanted, operands);
   std::vector<Graph> bodies;
   for (const Graph& g : branches) bodies.push_back(j.subgraphs.jvp(g, active, wanted));
   take_results(j, j.writer.append(j.equation.id(), std::move(operands), j.attributes(), std::move(bodies)), wanted);
@@ -57,27 +118,9 @@ void transpose_branches(Transposition& t) {
   }
 }
 
-/// Broadcasts one bool per example to `shape`.
-Value broadcast_lanes(const Writer& w, Value lanes, const Shape& shape) {
-  std::vector<int64_t> axes;
-  for (int64_t d = 0; d < w.shape(lanes).rank(); ++d) axes.push_back(d);
-  return w.broadcast(lanes, shape, std::move(axes));
-}
-
-/// One bool per example: whether it takes the branch of that number.
-Value takes_branch(const Batching& b, size_t branch) {
-  const Writer& w = b.writer;
-  const Value selector = b.operands[0];
-  if (b.equation.id() == id_of<Cond>) return branch == 0 ? selector : w.emit(id_of<Not>, {selector});
-  const size_t last = b.equation.subgraphs().size() - 1;
-  const Value number = w.splat(static_cast<double>(branch), w.type(selector));
-  // The index is clamped: out-of-range indices select the first or the last branch.
-  const PrimitiveId relation = branch == 0 ? id_of<Le> : branch == last ? id_of<Ge> : id_of<Eq>;
-  return w.emit(relation, {selector, number});
-}
-
 /// Runs all branches and selects among their results per example. In a branch that an example does not take, its
-/// operands are constants (stop_gradient), so that NaN derivatives of that branch do not reach it.
+/// operands are constants (stop_gradient), so that NaN derivatives of that branch do not reach it; not if the branch
+/// communicates along a mapped axis: then others use what the example gives.
 void select_branches(Batching& b) {
   const Writer& w = b.writer;
   const std::vector<Graph>& branches = b.equation.subgraphs();
@@ -91,11 +134,12 @@ void select_branches(Batching& b) {
   }
   std::vector<Value> chosen;
   for (size_t branch = branches.size(); branch-- > 0;) {
-    const Value mine = takes_branch(b, branch);
+    const Value mine = takes_branch(b, b.operands[0], branch);
+    const bool has_own_operands = mapped_axes_of(branches[branch]).empty();
     std::vector<Value> operands;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Value x = constants[i].valid() ? b.batched_operand(i + 1) : b.operands[i + 1];
-      const bool apart = constants[i].valid();
+      const bool apart = constants[i].valid() && has_own_operands;
       operands.push_back(apart ? w.select(broadcast_lanes(w, mine, w.shape(x)), x, constants[i]) : x);
     }
     std::vector<bool> outputs(b.equation.results().size(), true);

@@ -232,6 +232,29 @@ std::shared_ptr<const CollectiveGroup> group_of(const Attributes& attributes) {
   return std::dynamic_pointer_cast<const CollectiveGroup>(std::get<std::shared_ptr<const Opaque>>(*group));
 }
 
+namespace {
+
+void add_mapped_axes(const Graph& graph, std::vector<std::shared_ptr<const MappedAxis>>& axes) {
+  for (const Equation& e : graph.equations()) {
+    for (const Graph& g : e.subgraphs()) add_mapped_axes(g, axes);
+    if (!e.definition().has_effect) continue;  // axis_index combines nothing
+    auto axis = std::dynamic_pointer_cast<const MappedAxis>(group_of(e.attributes()));
+    if (axis != nullptr && std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(std::move(axis));
+  }
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<const MappedAxis>> mapped_axes_of(const Graph& graph) {
+  std::vector<std::shared_ptr<const MappedAxis>> axes;
+  add_mapped_axes(graph, axes);
+  return axes;
+}
+
+bool communicate_along_axes(const std::vector<Graph>& graphs) {
+  return std::any_of(graphs.begin(), graphs.end(), [](const Graph& g) { return !mapped_axes_of(g).empty(); });
+}
+
 bool has_effect_of_examples(const Equation& equation) {
   if (equation.definition().has_effect)
     return std::dynamic_pointer_cast<const MappedAxis>(group_of(equation.attributes())) == nullptr;

@@ -8,7 +8,9 @@
 //
 // vmap over another axis puts the batch into the message. vmap over the axis itself turns the equation into one on the
 // batch; if the axis is sharded over processes, then into that and a collective of the processes.
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "calque/ir/collectives.h"
 
@@ -205,6 +207,12 @@ struct AxisIndex : Structural {
 
 /// The group of a collective equation; null if the equation is another, or was read from a text.
 std::shared_ptr<const CollectiveGroup> group_of(const Attributes& attributes);
+
+/// The mapped axes along which equations of the graph and of its sub-graphs communicate, each once.
+std::vector<std::shared_ptr<const MappedAxis>> mapped_axes_of(const Graph& graph);
+
+/// Whether one of the graphs communicates along a mapped axis.
+bool communicate_along_axes(const std::vector<Graph>& graphs);
 
 /// Whether the equation, or one in its sub-graphs, has an effect that each example has by itself: any but that of
 /// collectives along mapped axes.

@@ -3,7 +3,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "ir/graph/effects.h"
+#include "primitives/control/collectives.h"
 #include "primitives/list.h"
 #include "trace/builder.h"
 
@@ -60,7 +60,8 @@ std::optional<int64_t> settled(const Graph& g, const Path& path, const Question&
   return std::nullopt;
 }
 
-/// The unknown equations that a value is computed from, operands first. False if one has an effect.
+/// The unknown equations that a value is computed from, operands first. False if one has an effect; to combine the
+/// examples of a mapped axis again changes nothing.
 template <class Known, class Visit>
 bool visit_slice(const Graph& g, Value v, const Known& known, const Visit& visit) {
   std::vector<std::pair<const Equation*, bool>> stack;
@@ -75,7 +76,7 @@ bool visit_slice(const Graph& g, Value v, const Known& known, const Visit& visit
       stack.pop_back();
       continue;
     }
-    if (has_effect(*e)) return false;
+    if (primitives::has_effect_of_examples(*e)) return false;
     if (operands_done) {
       const Equation* const ready = e;
       stack.pop_back();

@@ -83,7 +83,8 @@ class Forward {
       return;
     }
     const bool branches = e.id() == id_of<Cond> || e.id() == id_of<Switch>;
-    if (branches && directions_ > 1) return run_branches(e, std::move(operands));
+    if (branches && directions_ > 1 && !communicate_along_axes(e.subgraphs()))
+      return run_branches(e, std::move(operands));
     const Rules& rule = rules(e.id());
     std::vector<Value> results;
     if (!rule.jvp_computes_results) results = copy(e, operands);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph/effects.h"
 #include "ir/graph/rearrange.h"
 #include "primitives/control/loop_parts.h"
 #include "primitives/core/emit.h"
@@ -56,7 +57,7 @@ class ControlFlowPartialEval {
         return while_loop(e, operands, results);
       case id_of<Call>:
       case id_of<Checkpoint>:
-        return recomputed(e, results);
+        return recomputed(e, operands, results);
       default:
         return copier_.copy(e);
     }
@@ -78,7 +79,7 @@ class ControlFlowPartialEval {
   void branches(const Equation& e, const Mask& operands, const Mask& results);
   void scan(const Equation& e, const Mask& operands, const Mask& results);
   void while_loop(const Equation& e, const Mask& operands, const Mask& results);
-  void recomputed(const Equation& e, const Mask& results);
+  void recomputed(const Equation& e, const Mask& operands, const Mask& results);
 
   const Graph& from_;
   Graph& out_;
@@ -322,19 +323,40 @@ void ControlFlowPartialEval::while_loop(const Equation& e, const Mask&, const Ma
   copier_.copy(e);
 }
 
-void ControlFlowPartialEval::recomputed(const Equation& e, const Mask& results) {
+/// The graph without the equations that depend on the unknown inputs, effects included.
+Graph without_unknown(const Graph& graph, const Mask& unknown) {
+  const Graph g = partial_eval_control_flow(graph, unknown);
+  const Mask is_unknown = dependent_values_of_partitioned(g, unknown);
+  Graph out;
+  out.set_name(g.name());
+  EquationCopier copier(g, out);
+  for (const Value v : g.inputs()) copier.bind(v, out.add_input(g.type(v)));
+  for (const Equation& e : g.equations()) {
+    if (std::none_of(e.operands().begin(), e.operands().end(), [&](Value v) { return is_unknown[v.id()]; }))
+      copier.copy(e);
+  }
+  const Writer w(out, {});
+  std::vector<Value> outputs;
+  for (const Value v : g.outputs()) outputs.push_back(is_unknown[v.id()] ? w.zeros(g.type(v)) : copier.value(v));
+  out.set_outputs(std::move(outputs));
+  return out;
+}
+
+void ControlFlowPartialEval::recomputed(const Equation& e, const Mask& operands, const Mask& results) {
+  const Graph& whole = e.subgraphs()[0];
   const ValueList values = mapped(e);
   const Writer w(out_, e.location());
-  const auto append_half = [&](const Mask& outputs) {
+  const auto append_half = [&](const Graph& of, const Mask& outputs) {
     if (all_of(outputs, false)) return;
     std::vector<size_t> kept;
-    Graph body = restricted(e.subgraphs()[0], outputs, kept);
-    ValueList operands;
-    for (const size_t i : kept) operands.push_back(values[i]);
-    bind_unknown(e, outputs, w.append(e.id(), std::move(operands), e.attributes(), graphs(std::move(body))));
+    Graph body = restricted(of, outputs, kept);
+    ValueList inputs;
+    for (const size_t i : kept) inputs.push_back(values[i]);
+    bind_unknown(e, outputs, w.append(e.id(), std::move(inputs), e.attributes(), graphs(std::move(body))));
   };
-  append_half(inverted(results));
-  append_half(results);
+  // Effects are not removed with what is not wanted: those of the unknown part would keep it in the known one.
+  append_half(has_effect(whole) ? without_unknown(whole, operands) : whole, inverted(results));
+  append_half(whole, results);
 }
 
 }  // namespace

@@ -79,8 +79,13 @@ class Backward {
       cotangents.push_back(cotangent(v));
       any = any || cotangents.back().valid();
     }
-    // Other ranks may need the cotangent of what this one does not use.
-    if (!any && group_of(e.attributes()) == nullptr) return;
+    if (!any) {
+      // Other ranks may need the cotangent of what this one does not use.
+      if (!communicates(e)) return;
+      for (size_t i = 0; i < cotangents.size(); ++i) {
+        if (differentiable(from_.dtype(e.result(i)))) cotangents[i] = cotangent_or_zero(e.result(i));
+      }
+    }
     if (e.id() == id_of<Slice> && takes_every_element(e)) {
       const Attributes& a = e.attributes();
       windows_[e.operand(0).id()].push_back({a.ints("start"), a.ints("limit"), cotangents[0]});
@@ -97,6 +102,14 @@ class Backward {
     for (size_t i = 0; i < operands.size(); ++i) {
       if (t.linear(i) && t.sums[i].valid()) add(e.operand(i), t.sums[i], e.location());
     }
+  }
+
+  /// Whether the equation, or one in its sub-graphs, communicates.
+  static bool communicates(const Equation& e) {
+    if (group_of(e.attributes()) != nullptr) return true;
+    return std::any_of(e.subgraphs().begin(), e.subgraphs().end(), [](const Graph& g) {
+      return std::any_of(g.equations().begin(), g.equations().end(), &communicates);
+    });
   }
 
   static bool takes_every_element(const Equation& slice) {
