@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace calque::mpi {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// Announcements of two ranks to each other form one sequence, whatever communicators the calls are of: so a rank sees
 /// what the other really does next.
@@ -62,10 +69,34 @@ bool belong_together(const Announcement& a, const Announcement& b) {
   return a.kind == b.kind && a.op == b.op && a.root == b.root;
 }
 
-/// Exchanges announcements with some ranks of the world. The text of the first mismatch, or nothing.
-std::string exchange_with(const std::vector<int>& ranks, std::vector<Announcement>& mine) {
+/// The index of a request that is done; -1 if none is by the time, should there be one.
+int wait_for_any(std::vector<MPI_Request>& requests, const std::optional<Clock::time_point>& until) {
+  int index = -1, done = 0;
+  const auto count = static_cast<int>(requests.size());
+  if (!until) {
+    MPI_Waitany(count, requests.data(), &index, MPI_STATUS_IGNORE);
+    return index;
+  }
+  while (true) {
+    MPI_Testany(count, requests.data(), &index, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return index;
+    if (Clock::now() > *until) return -1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+/// Exchanges announcements with some ranks of the world, until the time, should there be one. The text of the first
+/// mismatch, or nothing.
+std::string exchange_with(const std::vector<int>& ranks, std::vector<Announcement> announcements,
+                          const std::optional<Clock::time_point>& until = {}) {
   const MPI_Comm comm = state().announcements;
-  std::vector<Announcement> theirs(ranks.size());
+  struct Messages {
+    std::vector<Announcement> mine, theirs;
+  };
+  auto messages = std::make_unique<Messages>();
+  messages->mine = std::move(announcements);
+  messages->theirs.resize(ranks.size());
+  std::vector<Announcement>&mine = messages->mine, &theirs = messages->theirs;
   std::vector<MPI_Request> requests;
   for (size_t i = 0; i < ranks.size(); ++i) {
     MPI_Isend(&mine[i], sizeof(Announcement), MPI_BYTE, ranks[i], 0, comm, &requests.emplace_back());
@@ -82,8 +113,12 @@ std::string exchange_with(const std::vector<int>& ranks, std::vector<Announcemen
       receives.push_back(requests[2 * i + 1]);
       of.push_back(i);
     }
-    int done = 0;
-    MPI_Waitany(static_cast<int>(receives.size()), receives.data(), &done, MPI_STATUS_IGNORE);
+    const int done = wait_for_any(receives, until);
+    if (done < 0) {
+      mismatch = fmt::format("rank {} {} after an operation has failed, but rank {} does not", state().rank,
+                             text_of(mine[of[0]]), ranks[of[0]]);
+      break;
+    }
     const size_t i = of[static_cast<size_t>(done)];
     seen[i] = true;
     requests[2 * i + 1] = MPI_REQUEST_NULL;
@@ -91,7 +126,12 @@ std::string exchange_with(const std::vector<int>& ranks, std::vector<Announcemen
       mismatch =
           fmt::format("rank {} {}, but rank {} {}", state().rank, text_of(mine[i]), ranks[i], text_of(theirs[i]));
   }
-  if (mismatch.empty()) MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  if (mismatch.empty()) {
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  } else {
+    // MPI may read and write them at any time, should the program go on.
+    static_cast<void>(messages.release());
+  }
   return mismatch;
 }
 
@@ -118,7 +158,7 @@ void compare_announcements(const MpiGroup& group, const CollectiveCall& call) {
     ranks.push_back(group.world_ranks()[static_cast<size_t>(r)]);
     announcements.push_back(a);
   }
-  const std::string mismatch = exchange_with(ranks, announcements);
+  const std::string mismatch = exchange_with(ranks, std::move(announcements));
   if (!mismatch.empty()) fail(fmt::format("{}: {}", function_of(call.kind), mismatch), {});
 }
 
@@ -127,8 +167,10 @@ std::string announce_end() {
   for (int r = 0; r < state().size; ++r) {
     if (r != state().rank) ranks.push_back(r);
   }
-  std::vector<Announcement> announcements(ranks.size());
-  return exchange_with(ranks, announcements);
+  // Ranks may wait for what this one has not done.
+  std::optional<Clock::time_point> until;
+  if (state().failed) until = Clock::now() + std::chrono::seconds(5);
+  return exchange_with(ranks, std::vector<Announcement>(ranks.size()), until);
 }
 
 }  // namespace calque::mpi

@@ -53,6 +53,13 @@ void run(const std::string& fault) {
       return;
     }
     mpi::allreduce(x, world);
+  } else if (fault == "neighbours_of_some") {
+    // Rank 0 finds nothing wrong with rank 1, which goes on to the end, and waits for it.
+    try {
+      mpi::sendrecv(rank == 2 ? D{1, 2, 3} : x, rank - 1, rank < 2 ? rank + 1 : mpi::null_rank, world);
+    } catch (const calque::Error& e) {
+      std::cout << "caught " << e.what() << std::endl;
+    }
   } else if (fault == "root_out_of_range") {
     mpi::bcast(x, 7, world);
   } else if (fault == "rows_do_not_divide") {
