@@ -107,7 +107,7 @@ Libs: -L${libdir} -lcalque_mpi
   endif()
 endif()
 
-# One Debian package for users of the library and of the tool. dpkg-shlibdeps knows the packages of the shared libraries.
+# One Debian package for users of the library and of the tool, and calque-mpi with a shared libcalque_mpi. dpkg-shlibdeps knows the packages of the shared libraries.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME calque)
 set(CPACK_PACKAGE_CONTACT "The Calque project <calque@localhost>")
@@ -129,6 +129,22 @@ endif()
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "${depends}")
 # The static libcalque_mpi is for the MPI that it was compiled with.
 if(TARGET calque_mpi AND "${MPI_CXX_INCLUDE_DIRS} ${MPI_CXX_COMPILER_INCLUDE_DIRS}" MATCHES "/(openmpi|mpich)")
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lib${CMAKE_MATCH_1}-dev")
+  set(mpi_package "lib${CMAKE_MATCH_1}-dev")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${mpi_package}")
+endif()
+if(TARGET calque_mpi AND BUILD_SHARED_LIBS)
+  # calque-mpi beside calque: dpkg-shlibdeps would make the latter depend on MPI.
+  set(CPACK_COMPONENTS_ALL calque mpi)
+  set(CPACK_COMPONENTS_GROUPING IGNORE)
+  set(CPACK_DEBIAN_CALQUE_PACKAGE_NAME calque)
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS)
+  set(CPACK_DEBIAN_CALQUE_PACKAGE_SUGGESTS calque-mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_NAME calque-mpi)
+  set(CPACK_DEBIAN_MPI_DESCRIPTION "Calls of MPI in functions of Calque")
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "calque (= ${PROJECT_VERSION})")
+  if(mpi_package)
+    string(APPEND CPACK_DEBIAN_MPI_PACKAGE_DEPENDS ", ${mpi_package}")
+  endif()
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}")  # libcalque is in the other package
 endif()
 include(CPack)
