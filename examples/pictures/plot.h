@@ -32,16 +32,20 @@ class Plot {
     add(x, y, {Kind::points, color, radius, 1, x, y, {}});
   }
   /// The density of the values, in bars of equal width.
-  void histogram(const Numbers& values, int bars, const std::string& color) {
+  void histogram(const Numbers& values, int count, const std::string& color) {
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    const double width = std::max((*high - *low) / bars, std::numeric_limits<double>::min());
-    Numbers x, density(static_cast<size_t>(bars));
+    const double width = std::max((*high - *low) / count, std::numeric_limits<double>::min());
+    Numbers x, density(static_cast<size_t>(count));
     for (const double v : values)
       density[std::min(density.size() - 1, static_cast<size_t>((v - *low) / width))] +=
           1 / (width * static_cast<double>(values.size()));
-    for (int i = 0; i <= bars; ++i) x.push_back(*low + i * width);
-    include({*low, *high}, {0, *std::max_element(density.begin(), density.end())});
-    drawn_.push_back({Kind::bars, color, 0, 0.5, x, density, {}});
+    for (int i = 0; i <= count; ++i) x.push_back(*low + i * width);
+    bars(x, density, color);
+  }
+  /// A bar from 0 to each height, between two of the edges, of which there is one more.
+  void bars(const Numbers& edges, const Numbers& heights, const std::string& color) {
+    include({edges.front(), edges.back()}, {0, *std::max_element(heights.begin(), heights.end())});
+    drawn_.push_back({Kind::bars, color, 0, 0.5, edges, heights, {}});
   }
   /// Extends the y axis to this number.
   void reach(double y) { y_low_ = std::min(y_low_, y), y_high_ = std::max(y_high_, y); }

@@ -1,5 +1,6 @@
 # examples/*.cpp: one program each, run as the test example.<name>, except for adbench_*, which need arguments and are run
-# by test/adbench. Data files are in examples/data, parts of programs in folders.
+# by test/adbench, and ranks_*, which are run as jobs of 1 to 4 ranks where MPI is. Data files are in examples/data, parts
+# of programs in folders.
 
 file(GLOB calque_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
 find_package(PNG QUIET)
@@ -10,6 +11,9 @@ foreach(source IN LISTS calque_examples)
     continue()
   endif()
   if(name STREQUAL "bundle_adjustment" AND NOT TARGET calque::ceres)
+    continue()
+  endif()
+  if(name MATCHES "^ranks_" AND (NOT TARGET calque::mpi OR CALQUE_SANITIZE))
     continue()
   endif()
   add_executable(example_${name} ${source})
@@ -23,7 +27,10 @@ foreach(source IN LISTS calque_examples)
   if(name STREQUAL "bundle_adjustment")
     target_link_libraries(example_${name} PRIVATE calque::ceres)
   endif()
-  if(name MATCHES "^adbench_")
+  if(name MATCHES "^ranks_")
+    target_link_libraries(example_${name} PRIVATE calque::mpi)
+    list(APPEND calque_ranks_examples ${name})
+  elseif(name MATCHES "^adbench_")
     list(APPEND calque_adbench_programs example_${name})
   elseif(CALQUE_TESTS)
     set(arguments)
@@ -36,6 +43,31 @@ foreach(source IN LISTS calque_examples)
     calque_set_test_environment(example.${name})
   endif()
 endforeach()
+
+# Each number of ranks must print and draw what one does (test/mpi/example.py): the same numbers up to this share of them;
+# 0: the same bytes.
+set(calque_tolerance_ranks_digits 1e-10)
+set(calque_tolerance_ranks_heat 0)
+set(calque_tolerance_ranks_conjugate_gradients 1e-5)
+set(calque_tolerance_ranks_monte_carlo 1e-12)
+if(COMMAND calque_add_mpi_test)
+  foreach(name IN LISTS calque_ranks_examples)
+    set(arguments)
+    if(name STREQUAL "ranks_digits")
+      set(arguments "${PROJECT_SOURCE_DIR}/examples/data/digits.csv")
+    endif()
+    foreach(ranks RANGE 1 4)
+      calque_add_mpi_test(example.${name}.${ranks} "${PROJECT_SOURCE_DIR}/test/mpi/example.py"
+                          "${PROJECT_BINARY_DIR}/examples/${name}" ${ranks} ${calque_tolerance_${name}} "${CALQUE_MPIRUN}"
+                          ${CALQUE_MPIRUN_FLAGS} -np ${ranks} $<TARGET_FILE:example_${name}> ${arguments})
+      set_tests_properties(example.${name}.${ranks} PROPERTIES FIXTURES_REQUIRED ${name}.1)
+    endforeach()
+    set_tests_properties(example.${name}.1 PROPERTIES FIXTURES_REQUIRED "" FIXTURES_SETUP ${name}.1)
+  endforeach()
+  calque_add_mpi_test(example.ranks_heat.7 "${PROJECT_SOURCE_DIR}/test/mpi/fault.py" "${CALQUE_MPIRUN}"
+                      ${CALQUE_MPIRUN_FLAGS} -np 7 $<TARGET_FILE:example_ranks_heat> --
+                      "the plate has 240 rows, which 7 ranks cannot share equally")
+endif()
 if(TARGET test_adbench)
   add_dependencies(test_adbench ${calque_adbench_programs})
   target_compile_definitions(test_adbench PRIVATE CALQUE_EXAMPLES)
