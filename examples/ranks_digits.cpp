@@ -110,6 +110,7 @@ int main(int argc, char** argv) {
   plot.label("one process", "#e07b39");
   plot.label("ranks together", "#4c8dd6");
   plot.reach(0);
+  plot.reach(3);
   plot.write("ranks_digits.svg");
   return same && right > 0.95 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
