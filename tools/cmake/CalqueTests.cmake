@@ -226,13 +226,15 @@ if(TARGET calque::mpi AND NOT CALQUE_SANITIZE)
   foreach(ranks RANGE 1 5)
     calque_add_mpi_test(mpi.collectives.${ranks} "${CALQUE_MPIRUN}" ${CALQUE_MPIRUN_FLAGS} -np ${ranks}
                         $<TARGET_FILE:mpi_collectives>)
+    # Most of the time is compilation, of which every rank does all.
+    set_property(TEST mpi.collectives.${ranks} APPEND PROPERTY ENVIRONMENT "CALQUE_TIER=quick")
   endforeach()
   foreach(ranks RANGE 1 3)
     calque_add_mpi_test(mpi.programs.${ranks} "${CALQUE_MPIRUN}" ${CALQUE_MPIRUN_FLAGS} -np ${ranks}
                         $<TARGET_FILE:mpi_programs>)
   endforeach()
   calque_add_mpi_test(mpi.checked "${CALQUE_MPIRUN}" ${CALQUE_MPIRUN_FLAGS} -np 3 $<TARGET_FILE:mpi_collectives>)
-  set_property(TEST mpi.checked APPEND PROPERTY ENVIRONMENT "CALQUE_MPI_CHECK=1")
+  set_property(TEST mpi.checked APPEND PROPERTY ENVIRONMENT "CALQUE_MPI_CHECK=1" "CALQUE_TIER=quick")
   function(calque_add_mpi_fault fault)
     calque_add_mpi_test(mpi.fault.${fault} "${PROJECT_SOURCE_DIR}/test/mpi/fault.py" "${CALQUE_MPIRUN}"
                         ${CALQUE_MPIRUN_FLAGS} -np 3 $<TARGET_FILE:mpi_faults> ${fault} -- ${ARGN})
