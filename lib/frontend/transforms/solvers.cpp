@@ -46,7 +46,8 @@ bool is_scalar(Num x) { return ops::shape(x.h).rank() == 0; }
 Num all(Num x) { return is_scalar(x) ? x : Num{ops::all(x, {}, false, x.at), x.at}; }
 /// NaN if an element is.
 Num max_norm(Num x) { return is_scalar(x) ? abs(x) : Num{ops::amax(abs(x), {}, false, x.at), x.at}; }
-Num dot(Num x, Num y) { return is_scalar(x) ? x * y : Num{ops::dot(x, y, x.at), x.at}; }
+/// Unlike a product of vectors it is computed in the kernel that computes x and y.
+Num dot(Num x, Num y) { return is_scalar(x) ? x * y : Num{ops::sum(x * y, {}, false, x.at), x.at}; }
 Num product(Num a, Num b) { return is_scalar(a) ? a * b : Num{ops::matmul(a, b, a.at), a.at}; }
 Num finite(Num x) { return max_norm(x) < INFINITY; }
 
@@ -202,59 +203,66 @@ class Solver {
         carry, {site_.location, {}}));
   }
 
-  /// A step that is small enough to be the last one.
-  Num is_small(Num step, Num z) const { return max_norm(step) <= tolerance_ * (1.0 + max_norm(z)); }
+  /// Whether a step of this length, its maximum norm, is small enough to be the last one.
+  Num is_small(Num length, Num z) const { return length <= tolerance_ * (1.0 + max_norm(z)); }
   /// Whether the residual is one that the rounding of z alone makes, so that no step can lessen it.
   Num is_rounding(Num r, Num j, Num z) const { return all(abs(r) <= (16 * layout_.eps()) * product(abs(j), abs(z))); }
 
   /// The longest of the steps d, d / 2, d / 4, ... that `accepted`(t, values there) accepts, and the values; t is 0 if
-  /// none is.
-  std::vector<Num> search(Num z, Num d, const std::function<std::vector<Num>(Num)>& values,
+  /// none is. A residual of many unknowns is compiled once, in the loop, which then starts before the first step. Where
+  /// the first step is before the loop, as for one unknown, a batch of searches need not enter the loop.
+  std::vector<Num> search(Num z, Num d, const std::vector<Num>& values_at_z,
+                          const std::function<std::vector<Num>(Num)>& values,
                           const std::function<Num(Num, const std::vector<Num>&)>& accepted) const {
+    // t, whether it is accepted, z + t d, the values there
     const auto at = [&](Num t) {
       const Num moved = z + t * d;
-      std::vector<Num> state{t, moved};
-      for (Num x : values(moved)) state.push_back(x);
+      const std::vector<Num> there = values(moved);
+      std::vector<Num> state{t, accepted(t, there), moved};
+      state.insert(state.end(), there.begin(), there.end());
       return state;
     };
-    const auto tail = [](const std::vector<Num>& state) { return std::vector<Num>(state.begin() + 2, state.end()); };
-    std::vector<Num> found =
-        loop([&](const std::vector<Num>& s) { return no(accepted(s[0], tail(s))) & (s[0] > kShortest); },
-             [&](const std::vector<Num>& s) { return at(0.5 * s[0]); }, at(number(1)));
-    found[0] = choose(accepted(found[0], tail(found)), found[0], number(0));
+    std::vector<Num> initial{number(2), flag(false), z};
+    initial.insert(initial.end(), values_at_z.begin(), values_at_z.end());
+    if (is_scalar(z) || problem_ == Problem::minimum) initial = at(number(1));
+    const std::vector<Num> end = loop([&](const std::vector<Num>& s) { return no(s[1]) & (s[0] > kShortest); },
+                                      [&](const std::vector<Num>& s) { return at(0.5 * s[0]); }, initial);
+    std::vector<Num> found{choose(end[1], end[0], number(0))};
+    found.insert(found.end(), end.begin() + 2, end.end());
     return found;
   }
 
   /// The step along the gradient of the residual's sum of squares to its least by the linear model, for where the
-  /// Jacobian is singular.
-  static Num steepest(Num j, Num r) {
-    const Num scale = max_norm(r), gradient = product(r / scale, j), along = product(j, gradient);
+  /// Jacobian is singular. `scaled` is the residual divided by `scale`.
+  static Num steepest(Num j, Num scaled, Num scale) {
+    const Num gradient = product(scaled, j), along = product(j, gradient);
     return gradient * (-scale * (dot(gradient, gradient) / dot(along, along)));
   }
 
   /// Newton's method on the residual, whose sum of squares each step lessens.
   Handles newton(Num start) const {
-    const Num first = residual(start);
-    // z, its residual, steps, whether it goes on, whether it converged
+    const Num first = residual(start), norm = max_norm(first);
+    // z, its residual, the residual's norm, steps, whether it goes on, whether it converged
     const std::vector<Num> end = loop(
-        [&](const std::vector<Num>& s) { return s[3] & (s[2] < count(steps_)); },
+        [&](const std::vector<Num>& s) { return s[4] & (s[3] < count(steps_)); },
         [&](const std::vector<Num>& s) {
-          const Num z = s[0], r = s[1], j = jacobian(z);
+          const Num z = s[0], r = s[1], scale = s[2], j = jacobian(z);
           const Num full = -system(j, r);
-          const Num regular = finite(full);
-          const Num d = is_scalar(z) ? full : choose(regular, full, steepest(j, r)), scale = max_norm(r);
-          const Num last = regular & is_small(d, z);
+          const Num length = max_norm(full), regular = length < INFINITY;
+          const Num last = regular & is_small(length, z), scaled = r / scale;
+          const Num d = is_scalar(z) ? full : choose(regular, full, steepest(j, scaled, scale));
+          const Num before = dot(scaled, scaled);
           const auto merit = [&](Num residual) { return dot(residual / scale, residual / scale); };
-          const Num before = merit(r);
           const std::vector<Num> found = search(
-              z, d, [&](Num moved) { return std::vector<Num>{residual(moved)}; },
+              z, d, {r}, [&](Num moved) { return std::vector<Num>{residual(moved)}; },
               [&](Num t, const std::vector<Num>& v) { return last | (merit(v[0]) <= (1.0 - 2e-4 * t) * before); });
-          const Num moved = found[0] > 0.0, next = choose(moved, found[2], r);
-          const Num solved = (last & finite(next)) | (max_norm(next) == 0.0) | (no(moved) & is_rounding(r, j, z));
-          return std::vector<Num>{choose(moved, found[1], z), next, s[2] + count(1), no(last | solved) & moved, solved};
+          const Num moved = found[0] > 0.0, next = choose(moved, found[2], r), next_norm = max_norm(next);
+          const Num solved = (last & (next_norm < INFINITY)) | (next_norm == 0.0) | (no(moved) & is_rounding(r, j, z));
+          return std::vector<Num>{choose(moved, found[1], z), next,  next_norm, s[3] + count(1),
+                                  no(last | solved) & moved,  solved};
         },
-        {start, first, count(0), no(max_norm(first) == 0.0), max_norm(first) == 0.0});
-    return ending(end[0], max_norm(end[1]), end[2], end[4]);
+        {start, first, norm, count(0), no(norm == 0.0), norm == 0.0});
+    return ending(end[0], end[2], end[3], end[5]);
   }
 
   /// The step to the least of a quadratic function whose Hessian, if it is not positive definite, has a multiple of the
@@ -286,10 +294,10 @@ class Solver {
         [&](const std::vector<Num>& c) {
           const Num z = c[0], value_there = c[1], g = c[2], hessian = jacobian(z);
           const std::vector<Num> step = descent(hessian, g);
-          const Num d = step[0], last = step[1] & is_small(d, z);
+          const Num d = step[0], last = step[1] & is_small(max_norm(d), z);
           const Num slope = dot(g, d), slack = (8 * layout_.eps()) * abs(value_there);
           const std::vector<Num> found = search(
-              z, d, [&](Num moved) { return std::vector<Num>{value(moved)}; },
+              z, d, {value_there}, [&](Num moved) { return std::vector<Num>{value(moved)}; },
               [&](Num t, const std::vector<Num>& v) {
                 return last | (v[0] <= value_there + 1e-4 * t * slope + slack);
               });
@@ -305,13 +313,14 @@ class Solver {
   /// x = f(x) until it hardly changes.
   Handles iterate(Num start) const {
     // z, how much the last step changed it, steps, whether it goes on, whether it converged
-    const std::vector<Num> end = loop(
-        [&](const std::vector<Num>& s) { return s[3] & (s[2] < count(steps_)); },
-        [&](const std::vector<Num>& s) {
-          const Num z = s[0], next = graph(equations_.value, z), change = next - z, solved = is_small(change, next);
-          return std::vector<Num>{next, max_norm(change), s[2] + count(1), no(solved) & finite(change), solved};
-        },
-        {start, number(INFINITY), count(0), flag(true), flag(false)});
+    const std::vector<Num> end =
+        loop([&](const std::vector<Num>& s) { return s[3] & (s[2] < count(steps_)); },
+             [&](const std::vector<Num>& s) {
+               const Num z = s[0], next = graph(equations_.value, z), change = next - z;
+               const Num length = max_norm(change), solved = is_small(length, next);
+               return std::vector<Num>{next, length, s[2] + count(1), no(solved) & (length < INFINITY), solved};
+             },
+             {start, number(INFINITY), count(0), flag(true), flag(false)});
     return ending(end[0], end[1], end[2], end[4]);
   }
 
