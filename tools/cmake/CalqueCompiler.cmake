@@ -19,6 +19,13 @@ if(CALQUE_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_cached")
 endif()
 
+# There are some two hundred programs, which lld links in a fifth of the time.
+find_program(CALQUE_LLD ld.lld)
+mark_as_advanced(CALQUE_LLD)
+if(CALQUE_LLD AND PROJECT_IS_TOP_LEVEL)
+  add_link_options(-fuse-ld=lld)
+endif()
+
 # Usage requirements of every target of this project, not of its users.
 add_library(calque_flags INTERFACE)
 target_compile_features(calque_flags INTERFACE cxx_std_20)
@@ -39,12 +46,6 @@ if(CALQUE_SANITIZE)
   set(sanitize "-fsanitize=${CALQUE_SANITIZE}")
   target_compile_options(calque_flags INTERFACE ${sanitize} -fno-omit-frame-pointer)
   target_link_options(calque_flags INTERFACE ${sanitize})
-  # Programs of 60 to 130 MB with their line tables: lld links them in a fifth of the time.
-  find_program(CALQUE_LLD ld.lld)
-  mark_as_advanced(CALQUE_LLD)
-  if(CALQUE_LLD)
-    add_link_options(-fuse-ld=lld)
-  endif()
   if(CALQUE_SANITIZE MATCHES "undefined")
     # -fsanitize=function reads the bytes before a function's entry, which may be unmapped for generated code.
     target_compile_options(calque_flags INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=function)

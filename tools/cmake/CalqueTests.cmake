@@ -40,7 +40,7 @@ if(CALQUE_SANITIZE)
   # Checks of sanitizers make optimizing a test take two thirds of its compilation; the library is optimized.
   target_compile_options(calque_test_usage INTERFACE -O0)
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
-  target_compile_options(calque_test_usage INTERFACE -O1)
+  target_compile_options(calque_test_usage INTERFACE -O0)
 endif()
 
 # test/support/**.cpp: code shared by tests of several folders (random graphs, running graphs natively).
