@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "ir/fork.h"
 #include "primitives/core/rule.h"
 
 namespace calque::primitives {
 namespace {
 
 int64_t physical_memory() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES);
-  const int64_t page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? pages * page : INT64_MAX;
+  return process_wide([] {
+    const int64_t pages = sysconf(_SC_PHYS_PAGES);
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    return new const int64_t(pages > 0 && page > 0 ? pages * page : INT64_MAX);
+  });
 }
 
 }  // namespace

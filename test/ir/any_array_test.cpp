@@ -150,6 +150,20 @@ TEST(StorageDeathTest, ReadingPastTheEndIsCaught) {
       "");
 }
 
+TEST(Storage, GuardedMemoryThatIsUsedAgainEndsAtItsPageAndHasNoValuesOfBefore) {
+  if (!guarded()) GTEST_SKIP() << "needs CALQUE_GUARD=1";
+  for (const size_t bytes : {0, 1, 100, 4096, 8 * 4096, 8 * 4096 + 1}) {
+    for (int i = 0; i < 100; ++i) {
+      const detail::Storage s = detail::Storage::allocate(bytes), other = detail::Storage::allocate(bytes);
+      ASSERT_NE(s.data(), other.data());
+      ASSERT_EQ((reinterpret_cast<uintptr_t>(s.data()) + bytes) % 4096, 0u);
+      const std::span<uint8_t> contents(static_cast<uint8_t*>(s.data()), bytes);
+      ASSERT_EQ(std::ranges::count(contents, 1), 0) << bytes;
+      std::ranges::fill(contents, 1);
+    }
+  }
+}
+
 struct Counts {
   static inline int allocated = 0, released = 0;
 };

@@ -1,5 +1,6 @@
 // A block and its bytes are one allocation. Guarded buffers (CALQUE_GUARD=1) are separate mappings that end at an
 // inaccessible page, so that an access past the end faults immediately. AddressSanitizer knows the exact end of others.
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -60,8 +61,55 @@ size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
   throw DeviceError("allocate: the host is out of memory, " + std::to_string(bytes) + " bytes asked for");
 }
 
+/// The guarded mappings that a thread has freed and will use again: making one anew takes three system calls, which are
+/// most of the time of a program with many small arrays. Each has so many pages before its inaccessible one.
+class FreeMappings {
+ public:
+  static constexpr size_t kMaxPages = 8;
+
+  FreeMappings() = default;
+  ~FreeMappings() {
+    alive = false;
+    for (size_t pages = 0; pages <= kMaxPages; ++pages) {
+      while (std::byte* base = take(pages)) munmap(base, (pages + 1) * page_size());
+    }
+  }
+  FreeMappings(const FreeMappings&) = delete;
+  FreeMappings& operator=(const FreeMappings&) = delete;
+
+  /// The list of this thread; null while the thread ends.
+  static FreeMappings* mine() {
+    thread_local FreeMappings mappings;
+    return alive ? &mappings : nullptr;
+  }
+
+  std::byte* take(size_t pages) {
+    if (pages > kMaxPages || count_[pages] == 0) return nullptr;
+    return bases_[pages][--count_[pages]];
+  }
+
+  /// False if there are enough.
+  bool keep(std::byte* base, size_t pages) {
+    if (pages > kMaxPages || count_[pages] == kEach) return false;
+    // What reads the memory now, or before it is written again, gets NaNs.
+    std::memset(base, 0xff, pages * page_size());
+    bases_[pages][count_[pages]++] = base;
+    return true;
+  }
+
+ private:
+  static constexpr size_t kEach = 32;
+  static constinit thread_local bool alive;
+  std::array<std::array<std::byte*, kEach>, kMaxPages + 1> bases_;
+  std::array<size_t, kMaxPages + 1> count_{};
+};
+constinit thread_local bool FreeMappings::alive = true;
+
 void* map_guarded(size_t bytes) {
   const size_t body = round_up(bytes, page_size());
+  if (FreeMappings* free = FreeMappings::mine()) {
+    if (std::byte* base = free->take(body / page_size())) return base + body - bytes;
+  }
   void* base = mmap(nullptr, body + page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) out_of_memory(bytes);
   auto* guard = static_cast<std::byte*>(base) + body;
@@ -89,7 +137,9 @@ Storage::Block* allocate_guarded(size_t bytes) {
 
 void unmap_guarded(void* data, size_t bytes) {
   const size_t body = round_up(bytes, page_size());
-  munmap(static_cast<std::byte*>(data) + bytes - body, body + page_size());
+  std::byte* const base = static_cast<std::byte*>(data) + bytes - body;
+  FreeMappings* free = FreeMappings::mine();
+  if (free == nullptr || !free->keep(base, body / page_size())) munmap(base, body + page_size());
 }
 
 }  // namespace
