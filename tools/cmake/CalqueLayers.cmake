@@ -90,7 +90,7 @@ loops/columns;loops/scan;loops/loops;cpu/vector_memory"
 llvm/flush_mode;llvm/split_masks;llvm/function_attributes;llvm/watched"
             "backends;jit/backend;jit/native_build;jit/linked_program;jit/optimization_level"
             "linker;jit/session;jit/math_library;llvm/llvm_errors;llvm/target;llvm/read_llvm_ir"
-            "passes;llvm/contract_products;llvm/rounding_fences;llvm/masks;cpu/inline_kernel;cpu/merge_segments;cpu/outline;cpu/partition_module"
+            "passes;llvm/contract_products;llvm/rounding_fences;llvm/masks;cpu/inline_kernel;cpu/join_kernels;cpu/merge_segments;cpu/outline;cpu/partition_module"
             "devices;${devices};gpu/lower_to_nvvm;gpu/lower_to_simulator"
             "device_backends;gpu/device_backend;gpu/device_module;gpu/device_build")
       list(POP_FRONT group name)

@@ -1,6 +1,7 @@
 #include "codegen/cpu/cpu_emitter.h"
 
 #include "codegen/cpu/emit_contraction.h"
+#include "codegen/cpu/join_kernels.h"
 #include "codegen/llvm/function_attributes.h"
 
 namespace calque::codegen {
@@ -20,6 +21,8 @@ llvm::Function* CpuEmitter::emit() {
   llvm::Function& function =
       *llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel." + kernel.name, k_.module());
   set_function_attributes(function, k_.target(), k_.options());
+  constexpr int64_t kShort = 4096;  // bytes and operations of a call, which take less than a microsecond
+  if (kernel.bytes_read + kernel.bytes_written + kernel.flops <= kShort) function.addFnAttr(kShortAttribute);
   unsigned argument = 1;
   if (in_workspace > 0) set_workspace_attributes(function, argument++);
   std::vector<Value*> pointers;

@@ -7,11 +7,6 @@
 
 namespace calque::codegen {
 
-namespace {
-
-constexpr unsigned kSmallKernel = 300;
-
-/// Marks every load and store through a parameter as not aliasing accesses through the `noalias` ones.
 void annotate_aliases(llvm::Function& kernel) {
   llvm::LLVMContext& context = kernel.getContext();
   llvm::MDBuilder metadata(context);
@@ -43,6 +38,10 @@ void annotate_aliases(llvm::Function& kernel) {
     }
   }
 }
+
+namespace {
+
+constexpr unsigned kSmallKernel = 300;
 
 void move_blocks(llvm::Function& kernel, llvm::CallInst& call) {
   llvm::Function& entry = *call.getFunction();

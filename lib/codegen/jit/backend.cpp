@@ -7,6 +7,7 @@
 #include "calque/ir/errors.h"
 
 #include "codegen/cpu/entry.h"
+#include "codegen/cpu/join_kernels.h"
 #include "codegen/jit/optimization_level.h"
 #include "codegen/llvm/backend_target.h"
 #include "codegen/llvm/contract_products.h"
@@ -38,16 +39,23 @@ void Backend::set_up(bool sanitize) {
   inlining_.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::ModifyCFG)));
   // The emitter produces SSA form and rotated loops; these passes remove redundancy: index arithmetic, splats of
   // invariants.
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::EarlyCSEPass());
-  if (info_.fma) passes.addPass(RoundingFencesPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
-  passes.addPass(llvm::EarlyCSEPass(true));
-  // Sinks computations into the cold branches that alone use them.
-  passes.addPass(llvm::SinkingPass());
-  passes_ = std::move(passes);
+  const auto passes = [&](bool unroll) {
+    llvm::FunctionPassManager list;
+    list.addPass(llvm::EarlyCSEPass());
+    if (info_.fma) list.addPass(RoundingFencesPass());
+    if (unroll) list.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
+    list.addPass(llvm::InstCombinePass());
+    list.addPass(llvm::SimplifyCFGPass());
+    list.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+    list.addPass(llvm::EarlyCSEPass(true));
+    // Sinks computations into the cold branches that alone use them.
+    list.addPass(llvm::SinkingPass());
+    return list;
+  };
+  passes_ = passes(false);
+  // Passes over loops take longer than those over the instructions of a few iterations.
+  short_ = passes(true);
+  joined_.addPass(llvm::EarlyCSEPass(true));
   one_block_.addPass(llvm::EarlyCSEPass());
   if (info_.fma) one_block_.addPass(RoundingFencesPass());
   one_block_.addPass(llvm::InstCombinePass());
@@ -72,8 +80,11 @@ void Backend::optimize(llvm::Module& module) {
     remove_unused_math(module);
   }
   for (llvm::Function& function : module) keep_masked_loads(function);
-  for (llvm::Function& function : module)
-    if (!function.isDeclaration()) (function.size() == 1 ? one_block_ : passes_).run(function, analyses_.functions);
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    const bool is_short = function.hasFnAttribute(kShortAttribute);
+    (function.size() == 1 ? one_block_ : is_short ? short_ : passes_).run(function, analyses_.functions);
+  }
   sanitizing_.run(module, analyses_.modules);
   for (llvm::Function& function : module) {
     write_single_lanes(function);
@@ -81,6 +92,11 @@ void Backend::optimize(llvm::Module& module) {
     if (info_.fma) contract_products(function, false);
     remove_fences(function);
   }
+  analyses_.clear();
+}
+
+void Backend::join_kernels(llvm::Module& module) {
+  for (llvm::Function* joined : codegen::join_kernels(module)) joined_.run(*joined, analyses_.functions);
   analyses_.clear();
 }
 

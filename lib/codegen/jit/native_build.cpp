@@ -31,7 +31,8 @@ using Form = CodegenOptions::Form;
 
 constexpr std::string_view kEmitLlvm = "emit-llvm", kPairSincos = "pair-sincos", kInlineMath = "inline-math",
                            kOutline = "outline", kMathLibrary = "math-library", kPartition = "partition",
-                           kOptimizeLlvm = "optimize-llvm", kInlineSmallKernel = "inline-small-kernel", kLink = "link";
+                           kOptimizeLlvm = "optimize-llvm", kJoinKernels = "join-kernels",
+                           kInlineSmallKernel = "inline-small-kernel", kLink = "link";
 
 constexpr NativePass kPasses[] = {
     {.info = {kEmitLlvm, "emits LLVM IR of the kernels and the entry"},
@@ -50,6 +51,8 @@ constexpr NativePass kPasses[] = {
      .only_for_process = true},
     {.info = {kOptimizeLlvm, "LLVM's EarlyCSE, InstCombine, SimplifyCFG, LICM and Sinking, then masks and contraction"},
      .run_on_module = [](NativeModule& m) { m.optimize(); }},
+    {.info = {kJoinKernels, "moves short kernels that run one after another into one function"},
+     .run_on_module = [](NativeModule& m) { m.join_kernels(); }},
     {.info = {kInlineSmallKernel, "moves a short kernel that is the only one into the entry"},
      .run_on_module = [](NativeModule& m) { m.inline_small_kernel(); }},
     {.info = {kMachineCodePass, "instruction selection, scheduling, register allocation, object file"},
@@ -172,6 +175,11 @@ void run_over_modules(NativeBuild::State& s, Passes passes) {
 void NativeModule::optimize() {
   run_on(module_, &log_, kOptimizeLlvm, [&] { backend_->optimize(module_); });
   level_ = level_for(module_, options_);
+}
+
+void NativeModule::join_kernels() {
+  if (!level_) level_ = level_for(module_, options_);
+  run_on(module_, &log_, kJoinKernels, [&] { backend_->join_kernels(module_); });
 }
 
 void NativeModule::inline_small_kernel() {

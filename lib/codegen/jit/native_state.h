@@ -31,6 +31,7 @@ class NativeModule {
 
   // ---- passes
   void optimize();
+  void join_kernels();
   void inline_small_kernel();
   void make_machine_code();
 
