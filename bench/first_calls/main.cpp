@@ -3,15 +3,16 @@
 //
 //   bench_first_calls [--repetitions=N] [--show=N] [--limit=MILLISECONDS] [--json=FILE] [NAME...]
 //
-// A figure is the median of N (5) processes, which fork from one that has compiled other programs and call the
-// functions one after the other: the compiler is warm. A mathematical function is compiled for the first function that
-// needs it, which is the one of that name. Shows the N (20) slowest functions, or all above the limit.
+// A figure is the median of N (5) processes, which have compiled other programs and call the functions one after the
+// other: the compiler is warm. A mathematical function is compiled for the first function that needs it, which is the
+// one of that name. Shows the N (20) slowest functions, or all above the limit.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <span>
 #include <sstream>
 #include <string>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include <calque/calque.h>
+#include <nlohmann/json.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,8 +75,8 @@ struct Measurement {
   std::string log;  ///< what `CALQUE_LOG=compile` wrote
 };
 
-[[noreturn]] void fail(const char* why) {
-  std::fprintf(stderr, "bench_first_calls: %s\n", why);
+[[noreturn]] void fail(const std::string& why) {
+  std::fprintf(stderr, "bench_first_calls: %s\n", why.c_str());
   std::exit(EXIT_FAILURE);
 }
 
@@ -90,7 +92,7 @@ std::vector<cq::AnyArray> call_first(const Call& call, const Arguments& a, const
   return f(a.x, a.y, a.sorted, a.m, a.n, a.few, a.i, a.j, a.mask, a.key);
 }
 
-/// The first calls of all programs in a child process, one after the other.
+/// The first calls of all programs in a process of their own, one after the other.
 std::vector<Measurement> measure(const std::vector<Call>& calls, const Arguments& arguments) {
   FILE* log = std::tmpfile();
   FILE* figures = std::tmpfile();
@@ -98,6 +100,10 @@ std::vector<Measurement> measure(const std::vector<Call>& calls, const Arguments
   const pid_t child = fork();
   if (child == 0) {
     dup2(fileno(log), STDERR_FILENO);
+    // What the first compilations of a process set up is no function's. Programs with other options are other programs.
+    for (auto list : {first_calls::orders, first_calls::arrangements})
+      for (const Call& call : list()) call_first(call, arguments, {.fast_math = true});
+    if (ftruncate(STDERR_FILENO, 0) != 0 || lseek(STDERR_FILENO, 0, SEEK_SET) != 0) _exit(EXIT_FAILURE);
     for (const Call& call : calls) {
       const auto start = std::chrono::steady_clock::now();
       const auto results = call_first(call, arguments, {});
@@ -171,6 +177,8 @@ int main(int argc, char** argv) {
       limit = std::atof(value);
     } else if (const char* value = option("--json=")) {
       json = value;
+    } else if (argument.starts_with("--")) {
+      fail("unknown option " + argument);
     } else {
       names.push_back(argument);
     }
@@ -184,11 +192,10 @@ int main(int argc, char** argv) {
                     first_calls::orders, first_calls::arrangements})
     for (Call& c : list())
       if (names.empty() || std::find(names.begin(), names.end(), c.name) != names.end()) calls.push_back(std::move(c));
+  for (const std::string& name : names)
+    if (std::none_of(calls.begin(), calls.end(), [&](const Call& c) { return c.name == name; }))
+      fail("no function " + name);
   const Arguments arguments = make_arguments();
-  // What the first compilations of a process set up is no function's. Programs with other options are other programs.
-  for (auto list : {first_calls::orders, first_calls::arrangements})
-    for (const Call& c : list()) call_first(c, arguments, {.fast_math = true});
-
   std::vector<Row> rows;
   for (const Call& c : calls) rows.push_back({&c, {}});
   for (int k = 0; k < repetitions; ++k) {
@@ -200,11 +207,21 @@ int main(int argc, char** argv) {
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const Row& a, const Row& b) { return faster(b.median(), a.median()); });
 
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
   std::printf("%-28s%10s   kernels: passes of 0.05 ms and more\n", "first call of", "ms");
   for (size_t k = 0; k < rows.size(); ++k) {
     const Measurement& m = rows[k].median();
     if (limit > 0 ? m.milliseconds < limit : k >= show) break;
     std::printf("%-28s%10.2f  %s\n", rows[k].call->name.c_str(), m.milliseconds, long_passes(m.log).c_str());
+    results.push_back({{"task", "first call of " + rows[k].call->name},
+                       {"size", "1000"},
+                       {"variant", "calque"},
+                       {"median_seconds", 1e-3 * m.milliseconds}});
+    for (const Measurement& each : rows[k].measurements) results.back()["seconds"].push_back(1e-3 * each.milliseconds);
   }
   std::printf("%zu functions\n", rows.size());
+  if (json.empty()) return EXIT_SUCCESS;
+  std::ofstream out(json);
+  out << nlohmann::ordered_json{{"results", results}}.dump(2) << '\n';
+  if (!out.flush()) fail("cannot write " + json);
 }
