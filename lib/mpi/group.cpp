@@ -158,7 +158,7 @@ std::unique_ptr<ProcessGroup::Pending> MpiGroup::start(const CollectiveCall& cal
   prepare(call);
   if (s.checks) compare_announcements(*this, call);
   const std::lock_guard last(last_mutex_);
-  if (call.kind == Collective::send_receive && last_ == nullptr)
+  if (call.kind == Collective::send_receive && operand != result && last_ == nullptr)
     return std::make_unique<PendingMessages>(call, comm_, operand, result);
   {
     const std::lock_guard lock(s.mutex);

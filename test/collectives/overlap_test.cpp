@@ -8,7 +8,7 @@
 
 #include "calque/calque.h"
 
-#include "collectives/thread_ranks.h"
+#include "collectives/late_group.h"
 
 namespace calque::test {
 namespace {
@@ -16,46 +16,6 @@ namespace {
 using D = Array<double>;
 using testing::HasSubstr;
 using testing::Not;
-
-/// A group of one whose calls are made when they are completed: what reads a result too early reads garbage, and what
-/// writes the operand too early changes the result.
-class Late final : public ProcessGroup {
- public:
-  Late() : ProcessGroup("late", 1, 0) {}
-  void run(const CollectiveCall& call, const void* operand, void* result) const override {
-    calls += "run ";
-    copy(call, operand, result);
-  }
-  std::unique_ptr<Pending> start(const CollectiveCall& call, const void* operand, void* result) const override {
-    class Call final : public Pending {
-     public:
-      Call(const Late& group, CollectiveCall call, const void* operand, void* result)
-          : group_(group), call_(std::move(call)), operand_(operand), result_(result) {}
-      void finish() override {
-        group_.calls += "finish ";
-        copy(call_, operand_, result_);
-      }
-
-     private:
-      const Late& group_;
-      CollectiveCall call_;
-      const void* operand_;
-      void* result_;
-    };
-    calls += "start ";
-    std::memset(result, 0x7f, bytes_of(call));
-    return std::make_unique<Call>(*this, call, operand, result);
-  }
-  mutable std::string calls;
-
- private:
-  static size_t bytes_of(const CollectiveCall& call) {
-    return static_cast<size_t>(call.result.shape.num_elements()) * size_of(call.result.dtype);
-  }
-  static void copy(const CollectiveCall& call, const void* operand, void* result) {
-    std::memcpy(result, operand, bytes_of(call));
-  }
-};
 
 template <class F, class... X>
 std::string explained(const F& f, const X&... x) {

@@ -1,6 +1,7 @@
 // Ranks that are threads of the test: each has a ProcessGroup of its own, and a call waits for those of all others.
 #pragma once
 
+#include <atomic>
 #include <barrier>
 #include <complex>
 #include <cstring>
@@ -29,7 +30,17 @@ std::string unlike(const A& a, const B& b) {
 class Rendezvous {
  public:
   explicit Rendezvous(int64_t ranks) : slots(static_cast<size_t>(ranks)), barrier_(ranks) {}
-  void wait() { barrier_.arrive_and_wait(); }
+  /// Throws Error when a rank has failed.
+  void wait() {
+    barrier_.arrive_and_wait();
+    if (failed_) throw Error("another rank has failed");
+  }
+  /// Instead of waiting, by a rank that has failed: the others need not wait for it. True for the first one.
+  bool fail() {
+    const bool first = !failed_.exchange(true);
+    barrier_.arrive_and_drop();
+    return first;
+  }
   struct Slot {
     CollectiveCall call;
     const void* operand = nullptr;
@@ -38,6 +49,7 @@ class Rendezvous {
 
  private:
   std::barrier<> barrier_;
+  std::atomic<bool> failed_ = false;
 };
 
 class ThreadRank final : public ProcessGroup {
@@ -78,21 +90,19 @@ auto on_ranks(int64_t count, const F& f) {
   using R = decltype(f(std::shared_ptr<const ProcessGroup>()));
   const auto rendezvous = std::make_shared<Rendezvous>(count);
   std::vector<R> results(static_cast<size_t>(count));
-  std::vector<std::exception_ptr> failures(results.size());
+  std::exception_ptr failure;
   std::vector<std::thread> threads;
   for (int64_t r = 0; r < count; ++r) {
     threads.emplace_back([&, r] {
       try {
         results[static_cast<size_t>(r)] = f(std::make_shared<const ThreadRank>(rendezvous, r));
       } catch (...) {
-        failures[static_cast<size_t>(r)] = std::current_exception();
+        if (rendezvous->fail()) failure = std::current_exception();
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
+  if (failure) std::rethrow_exception(failure);
   return results;
 }
 

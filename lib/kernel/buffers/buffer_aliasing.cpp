@@ -69,6 +69,29 @@ void redirect_views(std::vector<Step>& steps, const std::unordered_map<int32_t, 
   });
 }
 
+void limit_alignment(Program& program, const std::vector<Step>& steps, int32_t buffer, int64_t alignment) {
+  for (const Step& s : steps) {
+    if (s.kind == StepKind::kernel) {
+      Kernel& kernel = program.kernels[static_cast<size_t>(s.kernel)];
+      for (size_t i = 0; i < s.views.size(); ++i) {
+        Buffer& b = kernel.buffers[i];
+        const bool is_chosen = std::any_of(s.views[i].choices.begin(), s.views[i].choices.end(),
+                                           [=](const View::Choice& c) { return c.buffer == buffer; });
+        if (s.views[i].buffer == buffer || is_chosen)
+          b.alignment = std::min(b.alignment, std::max(alignment, static_cast<int64_t>(size_of(b.dtype))));
+      }
+    }
+    const bool ends_in_it =
+        std::any_of(s.carries.begin(), s.carries.end(), [=](const Carry& c) { return c.result.buffer == buffer; });
+    for (const auto& block : s.blocks) {
+      limit_alignment(program, block, buffer, alignment);
+      if (!ends_in_it) continue;
+      for (const Carry& c : s.carries)  // they may take turns in each other's memory
+        for (const int32_t b : {c.before, c.next}) limit_alignment(program, block, b, alignment);
+    }
+  }
+}
+
 void list_copy(Program& program, std::string remark) {
   constexpr size_t kMost = 64;
   std::vector<std::string>& list = program.copied;

@@ -273,6 +273,17 @@ bool merge_in_kernel(Kernel& kernel, Step& step, int32_t from, int32_t to) {
 
 }  // namespace
 
+bool may_overwrite_operand(const Program& program, const Step& step) {
+  if (step.kind != StepKind::host_call) return false;
+  const HostFunctionRef& f = program.host_functions[static_cast<size_t>(step.host_function)];
+  if (!f.collective || f.phase != CallPhase::whole || step.views.size() != 2 || step.views[0] == step.views[1])
+    return false;
+  // Of the others whose operand and result have one type MPI copies the operand first: MPI_Sendrecv_replace,
+  // MPI_Alltoall and MPI_Reduce in place take longer than with two arrays.
+  const Collective kind = f.collective->kind;
+  return kind == Collective::all_reduce || kind == Collective::broadcast || kind == Collective::scan;
+}
+
 BufferMerger::BufferMerger(Program& program, std::vector<Step>& steps)
     : program_(program), steps_(steps), dropped_(steps.size(), false) {
   for (StepId i = 0; i < steps.size(); ++i) {
@@ -363,9 +374,21 @@ bool BufferMerger::can_merge(int32_t from, int32_t to) {
       if (!block(order_[first_write], b).can_merge(from, to)) return false;
     return true;
   }
+  if (may_overwrite_operand(program_, step)) return position_of(step, from) == 0 && position_of(step, to) == 1;
   if (step.kind != StepKind::kernel) return false;
   const int32_t f = position_of(step, from), t = position_of(step, to);
   return f >= 0 && t >= 0 && may_share(program_.kernels[static_cast<size_t>(step.kernel)], f, t);
+}
+
+int32_t BufferMerger::result_of_last_call(int32_t buffer) const {
+  size_t last = 0;
+  for (const StepId id : users(buffer))
+    if (!dropped_[id]) last = std::max(last, position_[id]);
+  if (steps_.empty() || !may_overwrite_operand(program_, steps_[last]) || position_of(steps_[last], buffer) != 0)
+    return -1;
+  const int32_t result = steps_[last].views[1].buffer;
+  const bool is_whole = position_of(steps_[last], result) == 1;
+  return is_whole && program_.buffers[static_cast<size_t>(result)].kind == BufferKind::workspace ? result : -1;
 }
 
 void BufferMerger::replace(StepId id, int32_t from, int32_t to) {

@@ -9,6 +9,9 @@
 
 namespace calque::kernel {
 
+/// Whether the step is a call that may write its result into the memory of its operand, and that is not there yet.
+bool may_overwrite_operand(const Program& program, const Step& step);
+
 /// The merger owns the steps during its lifetime: they must not be changed otherwise.
 class BufferMerger {
  public:
@@ -22,6 +25,13 @@ class BufferMerger {
   /// other stores. A kernel that writes before the last read is moved after it where possible. False when a read might
   /// come after the write.
   bool merge(int32_t from, int32_t to);
+
+  /// Whether merge(from, to) would succeed, without delaying a write.
+  bool can_merge(int32_t from, int32_t to);
+
+  /// The workspace buffer that a call writes whose operand is the whole of `buffer`, if that call is the last step that
+  /// uses `buffer`, and the buffer it writes is one that could take over its memory. -1 if there is none.
+  int32_t result_of_last_call(int32_t buffer) const;
 
   /// The number of steps visited so far.
   size_t steps_visited() const { return visited_; }
@@ -38,7 +48,6 @@ class BufferMerger {
   const std::vector<StepId>& users(int32_t buffer) const;
   bool independent(size_t writer, size_t last);
   void delay_write(int32_t from, int32_t to);
-  bool can_merge(int32_t from, int32_t to);
   void replace(int32_t from, int32_t to);
   void replace(StepId id, int32_t from, int32_t to);
   void move_after(size_t writer, size_t last);

@@ -26,7 +26,7 @@ std::vector<int32_t> buffers_of(const Program& p, BufferKind kind, int32_t count
 
 }  // namespace
 
-void reuse_donated(Program& p, bool across_dtypes) {
+void reuse_donated(Program& p, bool across_dtypes, int64_t alignment) {
   if (std::none_of(p.buffers.begin(), p.buffers.end(), [](const ProgramBuffer& b) { return b.donated; })) return;
   const std::vector<int32_t> inputs = buffers_of(p, BufferKind::input, p.num_inputs),
                              outputs = buffers_of(p, BufferKind::output, p.num_outputs);
@@ -49,6 +49,13 @@ void reuse_donated(Program& p, bool across_dtypes) {
         const Type& from = buffer(inputs[i]).type;
         if ((from == type) != alike || (from.dtype != type.dtype && !across_dtypes)) return false;
         if (++tries > kTries && merger.steps_visited() > budget) return false;
+        // Between the two a collective may write its result into the input, since an output replaces that.
+        const int32_t result = merger.result_of_last_call(inputs[i]);
+        if (result >= 0 && merger.can_merge(inputs[i], result) && merger.can_merge(inputs[i], outputs[o]) &&
+            merger.can_merge(result, outputs[o])) {
+          limit_alignment(p, p.steps, result, alignment);
+          merger.merge(inputs[i], result);
+        }
         return merger.merge(inputs[i], outputs[o]);
       });
       if (taken == candidates.end()) continue;

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "ir/values/bytes.h"
+#include "kernel/ir/memory_use.h"
 
 namespace calque::kernel {
 
 namespace {
-
-constexpr int64_t kAlignment = 64;
 
 struct LiveRange {
   int32_t buffer = -1;
@@ -29,7 +31,8 @@ class LiveRanges {
       if (buffer.kind == BufferKind::workspace && buffer.private_to == private_to) {
         const auto bytes = static_cast<int64_t>(bytes_of(buffer.type));
         range.buffer = static_cast<int32_t>(b);
-        range.bytes = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+        range.bytes =
+            (std::max<int64_t>(bytes, 1) + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
       }
       by_buffer_.push_back(range);
     }
@@ -159,8 +162,9 @@ int64_t assign_private_offsets(Program& program, const Step& loop) {
 
 namespace {
 
-void check_offsets(const Program& program, const std::vector<Step>& steps,
+void check_offsets(const Program& program, const MemoryUses& uses, const std::vector<Step>& steps,
                    std::unordered_map<int32_t, int64_t>& sizes) {
+  PendingCalls pending(program, uses);
   const auto check = [&](int32_t number) {
     const ProgramBuffer& b = program.buffers[static_cast<size_t>(number)];
     if (b.kind != BufferKind::workspace) return;
@@ -177,7 +181,9 @@ void check_offsets(const Program& program, const std::vector<Step>& steps,
       check(v.buffer);
       for (const View::Choice& c : v.choices) check(c.buffer);
     }
-    for (const auto& block : s.blocks) check_offsets(program, block, sizes);
+    for (const auto& block : s.blocks) check_offsets(program, uses, block, sizes);
+    if (const std::string_view broken = pending.pass(s); !broken.empty())
+      throw CompileError(fmt::format("verify: program {}: {}", program.name, broken));
   }
 }
 
@@ -185,7 +191,7 @@ void check_offsets(const Program& program, const std::vector<Step>& steps,
 
 void verify_offsets(const Program& program) {
   std::unordered_map<int32_t, int64_t> sizes = {{-1, program.workspace_bytes}};  // by Step::loop_id, or -1
-  check_offsets(program, program.steps, sizes);
+  check_offsets(program, MemoryUses(program, true), program.steps, sizes);
 }
 
 void assign_workspace_offsets(Program& program) {

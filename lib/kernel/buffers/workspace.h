@@ -6,6 +6,9 @@
 
 namespace calque::kernel {
 
+/// Of offsets into the workspace, in bytes.
+inline constexpr int64_t kWorkspaceAlignment = 64;
+
 /// Adds a dense workspace buffer to the program, without an offset yet.
 int32_t add_workspace(Program& program, const Type& type);
 
@@ -16,8 +19,8 @@ int64_t assign_private_offsets(Program& program, const Step& loop);
 /// Assigns offsets to all other workspace buffers and sets the program's workspace_bytes. Steps and views are final.
 void assign_workspace_offsets(Program& program);
 
-/// Checks that the buffers that steps use are inside the workspace, or the private memory of their loop. Throws
-/// CompileError.
+/// Checks that the buffers that steps use are inside the workspace, or the private memory of their loop, and that no
+/// step uses the bytes of a call between its start and its completion. Throws CompileError.
 void verify_offsets(const Program& program);
 
 }  // namespace calque::kernel

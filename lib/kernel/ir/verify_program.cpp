@@ -1,6 +1,7 @@
 // Invariants of a program: inputs, outputs and constants have one buffer each; steps refer to kernels, buffers and
 // loops that exist and are in scope; a kernel gets a view for each of its buffers; the bytes that a view denotes, in
-// every iteration of the loops around it, are inside its buffer.
+// every iteration of the loops around it, are inside its buffer; the memory of a call is left alone from its start to
+// its completion.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 
 #include "ir/text/text.h"
 #include "ir/values/bytes.h"
+#include "kernel/ir/memory_use.h"
 #include "kernel/ir/program.h"
 
 namespace calque::kernel {
@@ -25,7 +27,7 @@ struct Broken {
 
 class ProgramVerifier {
  public:
-  explicit ProgramVerifier(const Program& program) : p_(program) {}
+  explicit ProgramVerifier(const Program& program) : p_(program), uses_(program) {}
 
   void run() {
     require(p_.num_inputs >= 0 && p_.num_outputs >= 0 && p_.workspace_bytes >= 0, "a count is not negative");
@@ -159,14 +161,19 @@ class ProgramVerifier {
 
   void steps(const std::vector<Step>& list, int depth) {
     require(depth <= kMaxDepth, "steps are nested too deeply");
+    PendingCalls pending(p_, uses_);
     for (const Step& s : list) {
-      step_ = ++num_steps_ - 1;
+      const int64_t number = num_steps_++;
+      step_ = number;
       step(s);
       if (s.kind == StepKind::while_ || s.kind == StepKind::repeat)
         loop(s, depth);
       else
         for (const auto& block : s.blocks) steps(block, depth + 1);
+      step_ = number;
+      if (const std::string_view broken = pending.pass(s); !broken.empty()) fail(std::string(broken));
     }
+    require(pending.empty(), "a call is started that is not completed in the same list of steps");
   }
 
   void shape(const Step& s, size_t views, size_t blocks) const {
@@ -282,6 +289,7 @@ class ProgramVerifier {
   }
 
   const Program& p_;
+  const MemoryUses uses_;
   std::unordered_map<int32_t, int64_t> last_;  ///< by number of an enclosing counted loop: the last iteration number
   std::unordered_set<int32_t> whiles_;         ///< enclosing and earlier ones
   std::unordered_set<int32_t> loops_;          ///< all so far

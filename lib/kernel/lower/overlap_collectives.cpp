@@ -1,10 +1,10 @@
 #include "kernel/lower/overlap_collectives.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "ir/values/bytes.h"
+#include "kernel/ir/memory_use.h"
 #include "kernel/lower/parallel_loops.h"
 
 namespace calque::kernel {
@@ -18,41 +18,9 @@ constexpr size_t kFewestBytes = 1 << 14;
 // Steps after a call that are looked at.
 constexpr size_t kMostSteps = 64;
 
-/// Bytes [begin, end) of memory that a step uses, in all iterations or in those of a loop with this remainder.
-struct MemoryUse {
-  int32_t memory = -1;
-  int64_t begin = 0, end = INT64_MAX;
-  bool written = false;
-  int32_t loop = -1;
-  int64_t period = 1, remainder = 0;
-
-  bool conflicts(const MemoryUse& other) const {
-    return memory == other.memory && (written || other.written) && begin < other.end && other.begin < end &&
-           (loop != other.loop || (remainder - other.remainder) % std::gcd(period, other.period) == 0);
-  }
-};
-
-bool conflict(const std::vector<MemoryUse>& a, const std::vector<MemoryUse>& b) {
-  return std::any_of(a.begin(), a.end(), [&](const MemoryUse& x) {
-    return std::any_of(b.begin(), b.end(), [&](const MemoryUse& y) { return x.conflicts(y); });
-  });
-}
-
 class Overlap {
  public:
-  explicit Overlap(Program& program) : program_(program), memory_(program.buffers.size()) {
-    for (size_t b = 0; b < memory_.size(); ++b) memory_[b] = static_cast<int32_t>(b);
-    // An output in the memory of a donated input.
-    for (size_t b = 0; b < memory_.size(); ++b) {
-      const ProgramBuffer& output = program.buffers[b];
-      if (output.kind != BufferKind::output || static_cast<size_t>(output.index) >= program.in_place.size()) continue;
-      const int32_t input = program.in_place[static_cast<size_t>(output.index)];
-      for (size_t i = 0; i < memory_.size() && input >= 0; ++i) {
-        const ProgramBuffer& other = program.buffers[i];
-        if (other.kind == BufferKind::input && other.index == input) memory_[b] = memory_[i];
-      }
-    }
-  }
+  explicit Overlap(Program& program) : program_(program), uses_(program) {}
 
   void run(std::vector<Step>& steps) {
     for (Step& step : steps) {
@@ -76,13 +44,13 @@ class Overlap {
 
   /// Splits the call at `at` if that pays. Returns the position of the call.
   size_t overlap(std::vector<Step>& steps, size_t at) {
-    const std::vector<MemoryUse> call = uses(steps[at]);
+    const std::vector<MemoryUse> call = uses_.of(steps[at]);
     std::vector<std::vector<MemoryUse>> kept_uses;
     std::vector<size_t> moved, kept;
     double time = 0;
     const size_t end = std::min(steps.size(), at + 1 + kMostSteps);
     for (size_t i = at + 1; i < end; ++i) {
-      std::vector<MemoryUse> step = uses(steps[i]);
+      std::vector<MemoryUse> step = uses_.of(steps[i]);
       const bool stays =
           conflict(step, call) || (calls(steps[i]) && !kept.empty()) ||
           std::any_of(kept_uses.begin(), kept_uses.end(), [&](const auto& k) { return conflict(step, k); });
@@ -145,84 +113,8 @@ class Overlap {
                        [](const auto& block) { return std::any_of(block.begin(), block.end(), &calls); });
   }
 
-  std::vector<MemoryUse> uses(const Step& step) const {
-    std::vector<MemoryUse> out;
-    append_uses(step, out);
-    return out;
-  }
-
-  void append_uses(const Step& step, std::vector<MemoryUse>& out) const {
-    for (size_t v = 0; v < step.views.size(); ++v) {
-      int64_t bytes = -1;
-      bool written = true;
-      switch (step.kind) {
-        case StepKind::kernel: {
-          const Buffer& b = program_.kernels[static_cast<size_t>(step.kernel)].buffers[v];
-          bytes = b.extent * static_cast<int64_t>(size_of(b.dtype));
-          written = b.written;
-          break;
-        }
-        case StepKind::copy:
-          bytes = step.bytes;
-          written = v == 0;
-          break;
-        case StepKind::host_call:
-          written = v >= called(step).arguments.size();
-          break;
-        case StepKind::routine:
-          written = v >= program_.routines[static_cast<size_t>(step.routine)].arguments.size();
-          break;
-        case StepKind::branch:
-        case StepKind::while_:
-          written = false;  // the predicate
-          break;
-        default:
-          break;
-      }
-      append_uses(step.views[v], bytes, written, out);
-    }
-    for (const auto& block : step.blocks) {
-      for (const Step& inner : block) append_uses(inner, out);
-    }
-  }
-
-  void append_uses(const View& view, int64_t bytes, bool written, std::vector<MemoryUse>& out) const {
-    const auto add = [&](const auto& slice, MemoryUse use = {}) {
-      use.memory = memory_[static_cast<size_t>(slice.buffer)];
-      use.written = written;
-      if (bytes >= 0 && slice.terms.empty()) {
-        use.begin = slice.offset;
-        use.end = slice.offset + bytes;
-      }
-      out.push_back(use);
-    };
-    constexpr int64_t kMostRemainders = 16;
-    MemoryUse turn;
-    bool alternates = !view.choices.empty();
-    for (const View::Choice& choice : view.choices) {
-      for (const View::Condition& c : choice.conditions) {
-        alternates = alternates && (turn.loop < 0 || turn.loop == c.loop);
-        turn.loop = c.loop;
-        turn.period = std::min(std::lcm(turn.period, c.period), kMostRemainders + 1);
-      }
-    }
-    if (!alternates || turn.period > kMostRemainders) {
-      add(view);
-      for (const View::Choice& choice : view.choices) add(choice);
-      return;
-    }
-    // Buffers in turn, by the number of the iteration.
-    for (turn.remainder = 0; turn.remainder < turn.period; ++turn.remainder) {
-      const auto holds = [&](const View::Condition& c) { return c.holds(turn.remainder); };
-      const auto chosen = std::find_if(view.choices.begin(), view.choices.end(), [&](const View::Choice& choice) {
-        return std::all_of(choice.conditions.begin(), choice.conditions.end(), holds);
-      });
-      chosen == view.choices.end() ? add(view, turn) : add(*chosen, turn);
-    }
-  }
-
   Program& program_;
-  std::vector<int32_t> memory_;  ///< by buffer: equal for those that are one memory
+  const MemoryUses uses_;
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ class ProgramBuilder {
   }
 
   Binding workspace(const Type& type) {
-    return {View{add_workspace(p_, type), 0, {}, {}}, type, dense(type.shape), 64, true};
+    return {View{add_workspace(p_, type), 0, {}, {}}, type, dense(type.shape), kWorkspaceAlignment, true};
   }
 
   Binding constant(const AnyArray& array) {

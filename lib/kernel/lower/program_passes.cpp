@@ -17,11 +17,13 @@ std::vector<ProgramPass> all_passes() {
   std::vector<ProgramPass> passes;
   for (const KernelPass& pass : kernel_passes())
     passes.push_back({pass.info, [&pass](Program& p, const BuildOptions&) { run_over_kernels(pass, p); }});
+  passes.push_back({{"reuse-operands", "computes collectives in the memory of operands that nothing reads later"},
+                    [](Program& p, const BuildOptions& o) { reuse_operands(p, o.alignment); }});
   passes.push_back({{"alias-carries", "assigns buffers to loop carries: updated in place or double buffered"},
                     [](Program& p, const BuildOptions&) { alias_carries(p); }});
   passes.push_back(
       {{"reuse-donated", "computes outputs in the memory of donated inputs"}, [](Program& p, const BuildOptions& o) {
-         reuse_donated(p, o.donates_across_dtypes);
+         reuse_donated(p, o.donates_across_dtypes, o.alignment);
          list_copies(p);
        }});
   passes.push_back({{"drop-unused", "removes buffers and kernels that no step uses"},

@@ -9,6 +9,7 @@
 #include "kernel/ir/kernel_refs.h"
 #include "kernel/text/names.h"
 #include "kernel/text/parse.h"
+#include "primitives/control/collectives.h"
 
 namespace calque::kernel {
 namespace {
@@ -371,6 +372,13 @@ class ProgramParser : text::ValueParser {
     expect("gives", "before the types of the results");
     f.results = types();
     f.location = location();
+    try {
+      if (const Primitive* const primitive = find_primitive(f.primitive))
+        f.collective =
+            primitives::collective_call(primitive->id, f.equation_attributes, f.arguments, f.results, f.location);
+    } catch (const Error& error) {  // of its attributes
+      fail(token, error.what());
+    }
     p_.host_functions.push_back(std::move(f));
   }
 
