@@ -31,9 +31,9 @@ int64_t private_bytes(const std::vector<kernel::Step>& steps) {
 }
 
 /// Calls of collectives that write their result into the memory of their operand.
-void list_in_place(const kernel::Program& program, const std::vector<kernel::Step>& steps, std::ostream& out) {
+void list_aliased(const kernel::Program& program, const std::vector<kernel::Step>& steps, std::ostream& out) {
   for (const kernel::Step& step : steps) {
-    for (const auto& block : step.blocks) list_in_place(program, block, out);
+    for (const auto& block : step.blocks) list_aliased(program, block, out);
     if (step.kind != kernel::StepKind::host_call || step.views.size() != 2 || step.views[0] != step.views[1]) continue;
     const kernel::HostFunctionRef& f = program.host_functions[static_cast<size_t>(step.host_function)];
     if (f.collective && f.phase != kernel::CallPhase::finish)
@@ -55,7 +55,7 @@ std::string explain_plan(const kernel::Program& program) {
   }
   for (const std::string& remark : program.remarks) out << "  not fused: " << remark << "\n";
   for (const std::string& remark : program.copied) out << "  copied: " << remark << "\n";
-  list_in_place(program, program.steps, out);
+  list_aliased(program, program.steps, out);
   for (const kernel::HostFunctionRef& f : program.host_functions) {
     if (f.phase == kernel::CallPhase::start)
       out << "  overlapped: " << f.primitive << " of " << to_string(f.arguments[0]) << where_text(f.location) << "\n";

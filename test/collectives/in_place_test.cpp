@@ -30,10 +30,10 @@ class Counting final : public ProcessGroup {
   explicit Counting(Group rank) : ProcessGroup("counting", rank->size(), rank->rank()), rank_(std::move(rank)) {}
   void run(const CollectiveCall& call, const void* operand, void* result) const override {
     ++calls;
-    in_place += operand == result ? 1 : 0;
+    aliased += operand == result ? 1 : 0;
     rank_->run(call, operand, result);
   }
-  mutable std::atomic<int> calls = 0, in_place = 0;
+  mutable std::atomic<int> calls = 0, aliased = 0;
 
  private:
   Group rank_;
@@ -55,11 +55,11 @@ std::string explained(const F& f, const X&... x) {
   return out.str();
 }
 
-/// f(communicate, x) compiled gives on each rank what the reference gives; returns how many calls of a rank were in
-/// place.
+/// f(communicate, x) compiled gives on each rank what the reference gives; returns how many of the calls of a rank were
+/// in place.
 template <class F>
-int calls_in_place(const F& f, Collective kind, const JitOptions& options = {}) {
-  int in_place = -1;
+int aliased_calls(const F& f, Collective kind, const JitOptions& options = {}) {
+  int aliased = -1;
   on_ranks(kRanks, [&](const Group& rank) {
     const auto counting = std::make_shared<const Counting>(rank);
     const auto call = [&](const auto& group) {
@@ -77,24 +77,24 @@ int calls_in_place(const F& f, Collective kind, const JitOptions& options = {}) 
     strict.strict = true;
     const D got = jit([&](auto v) { return f(call(counting), v); }, strict)(D(x + 0.0));
     EXPECT_EQ(difference(got.any(), want), "") << to_string(kind);
-    if (rank->rank() == 0) in_place = counting->in_place;
+    if (rank->rank() == 0) aliased = counting->aliased;
     return 0;
   });
-  return in_place;
+  return aliased;
 }
 
 TEST(InPlace, WhereLibrariesDoNotCopyTheOperandFirst) {
   const auto f = [](const auto& call, const auto& x) { return call(x * 2.0) * 3.0; };
   for (const Collective kind : {Collective::all_reduce, Collective::broadcast, Collective::scan})
-    EXPECT_EQ(calls_in_place(f, kind), 1) << to_string(kind);
+    EXPECT_EQ(aliased_calls(f, kind), 1) << to_string(kind);
   for (const Collective kind : {Collective::reduce, Collective::send_receive, Collective::all_to_all})
-    EXPECT_EQ(calls_in_place(f, kind), 0) << to_string(kind);
+    EXPECT_EQ(aliased_calls(f, kind), 0) << to_string(kind);
 }
 
 TEST(InPlace, OneCallAfterAnother) {
   const auto f = [](const auto& call, const auto& x) { return call(call(call(x + 1.0)) * 0.5); };
-  EXPECT_EQ(calls_in_place(f, Collective::all_reduce), 3);
-  EXPECT_EQ(calls_in_place(f, Collective::scan), 3);
+  EXPECT_EQ(aliased_calls(f, Collective::all_reduce), 3);
+  EXPECT_EQ(aliased_calls(f, Collective::scan), 3);
 }
 
 TEST(InPlace, NotOverWhatIsReadLater) {
@@ -102,29 +102,29 @@ TEST(InPlace, NotOverWhatIsReadLater) {
     const auto y = cumsum(x, 1);
     return call(y) * y;
   };
-  EXPECT_EQ(calls_in_place(reads, Collective::all_reduce), 0);
+  EXPECT_EQ(aliased_calls(reads, Collective::all_reduce), 0);
   const auto communicates = [](const auto& call, const auto& x) {
     const auto y = cumsum(x, 1);
     return call(y) + 2.0 * call(y);
   };
-  EXPECT_EQ(calls_in_place(communicates, Collective::all_reduce), 1);
+  EXPECT_EQ(aliased_calls(communicates, Collective::all_reduce), 1);
   const auto changes = [](const auto& call, const auto& x) {
     const auto y = cumsum(x, 1);
     const auto z = y.set(0, all, 7.0);
     return call(y) + z;
   };
-  EXPECT_EQ(calls_in_place(changes, Collective::all_reduce), 0);
+  EXPECT_EQ(aliased_calls(changes, Collective::all_reduce), 0);
 }
 
 TEST(InPlace, NotOverArguments) {
   const auto f = [](const auto& call, const auto& x) { return call(x) + 0.0 * x; };
-  EXPECT_EQ(calls_in_place(f, Collective::all_reduce), 0);
+  EXPECT_EQ(aliased_calls(f, Collective::all_reduce), 0);
   const auto once = [](const auto& call, const auto& x) { return call(x) * 2.0; };
-  EXPECT_EQ(calls_in_place(once, Collective::all_reduce), 0);
-  EXPECT_EQ(calls_in_place(once, Collective::all_reduce, {.donate = {0}}), 1);
+  EXPECT_EQ(aliased_calls(once, Collective::all_reduce), 0);
+  EXPECT_EQ(aliased_calls(once, Collective::all_reduce, {.donate = {0}}), 1);
   // Nothing is computed in the argument.
   const auto sums = [](const auto& call, const auto& x) { return sum(call(x), {1}); };
-  EXPECT_EQ(calls_in_place(sums, Collective::all_reduce, {.donate = {0}}), 0);
+  EXPECT_EQ(aliased_calls(sums, Collective::all_reduce, {.donate = {0}}), 0);
 }
 
 TEST(InPlace, InLoopsAndBranches) {
@@ -168,25 +168,25 @@ TEST(InPlace, InLoopsAndBranches) {
   const auto updated = [](const auto& call, const auto& x) {
     return fori_loop(0, 3, [&](auto i, auto c) { return call(c.set(i, all, c[i] * 2.0)) * 0.3; }, x);
   };
-  EXPECT_EQ(calls_in_place(carried, Collective::all_reduce), 5);
-  EXPECT_EQ(calls_in_place(computed, Collective::all_reduce), 5);
-  EXPECT_EQ(calls_in_place(next_value, Collective::scan), 4);
-  EXPECT_GE(calls_in_place(doubly_buffered, Collective::all_reduce), 5);
-  EXPECT_GE(calls_in_place(of_a_loop, Collective::all_reduce), 3);
-  EXPECT_GE(calls_in_place(swapped, Collective::all_reduce), 0);
-  EXPECT_EQ(calls_in_place(counted, Collective::all_reduce), 2);
-  EXPECT_EQ(calls_in_place(branches, Collective::all_reduce), 1);
-  EXPECT_EQ(calls_in_place(stacked, Collective::all_reduce), kRanks);
-  EXPECT_GE(calls_in_place(updated, Collective::all_reduce), 0);
+  EXPECT_EQ(aliased_calls(carried, Collective::all_reduce), 5);
+  EXPECT_EQ(aliased_calls(computed, Collective::all_reduce), 5);
+  EXPECT_EQ(aliased_calls(next_value, Collective::scan), 4);
+  EXPECT_GE(aliased_calls(doubly_buffered, Collective::all_reduce), 5);
+  EXPECT_GE(aliased_calls(of_a_loop, Collective::all_reduce), 3);
+  EXPECT_GE(aliased_calls(swapped, Collective::all_reduce), 0);
+  EXPECT_EQ(aliased_calls(counted, Collective::all_reduce), 2);
+  EXPECT_EQ(aliased_calls(branches, Collective::all_reduce), 1);
+  EXPECT_EQ(aliased_calls(stacked, Collective::all_reduce), kRanks);
+  EXPECT_GE(aliased_calls(updated, Collective::all_reduce), 0);
 }
 
 TEST(InPlace, OfEveryElementType) {
   const auto late = std::make_shared<const Late>();
   int calls = 0;
-  const auto check = [&](const auto& x, bool in_place = true) {
+  const auto check = [&](const auto& x, bool aliased = true) {
     const auto f = jit([&](auto v) { return communicate(Group(late), Collective::all_reduce, v + v); });
     EXPECT_TRUE(array_equal(f(x), x + x));
-    EXPECT_EQ(late->in_place, calls += in_place ? 1 : 0);
+    EXPECT_EQ(late->aliased, calls += aliased ? 1 : 0);
   };
   check(D{1, 2, 3});
   check(D(2.0));
@@ -257,24 +257,24 @@ TEST(InPlace, DonatedArgumentsInLongLoops) {
     EXPECT_EQ(memory_of(w), at);
     EXPECT_EQ(memory_of(momentum), other);
     EXPECT_EQ(counting->calls, kSteps);
-    EXPECT_EQ(counting->in_place, kSteps);
+    EXPECT_EQ(counting->aliased, kSteps);
     return 0;
   });
 }
 
 TEST(InPlace, CallsInTheMemoryOfDonatedArguments) {
   const auto late = std::make_shared<const Late>();
-  const auto expect_taken = [&](const auto& f, int in_place) {
+  const auto expect_taken = [&](const auto& f, int aliased) {
     const auto g = jit(f, {.donate = {0}});
     D x = D::arange(3000).reshape({1, 3000});
     const D want = f(D(x + 0.0));
-    late->in_place = 0;
+    late->aliased = 0;
     EXPECT_THAT(plan_of(g, x), HasSubstr("output 0: f64[1,3000] in the memory of input 0"));
     const double* const memory = memory_of(x);
     const D got = g(x);
     EXPECT_EQ(memory_of(got), memory);
     EXPECT_EQ(unlike(got, want), "");
-    EXPECT_EQ(late->in_place, in_place);
+    EXPECT_EQ(late->aliased, aliased);
   };
   const auto call = [&](Collective kind, const auto& x) {
     return communicate(Group(late), kind, x, ReduceOp::sum, 0, 0);
@@ -308,7 +308,7 @@ TEST(InPlace, MemoryOfOverlappedCallsIsBusy) {
   EXPECT_THAT(explained(f, x, y), HasSubstr("  in place: all_reduce of f64[20000] (in_place_test.cpp:"));
   const auto [p, q, r] = f(D(x + 0.0), y);
   EXPECT_THAT(late->calls, HasSubstr("start start finish finish"));
-  EXPECT_EQ(late->in_place, 2);
+  EXPECT_EQ(late->aliased, 2);
   EXPECT_TRUE(allclose(p, a, 1e-12, 1e-12));
   EXPECT_TRUE(allclose(q, b, 1e-12, 1e-12));
   EXPECT_TRUE(allclose(r, beside, 1e-12, 1e-12));

@@ -18,18 +18,18 @@ class Late final : public ProcessGroup {
 
   void run(const CollectiveCall& call, const void* operand, void* result) const override {
     calls += "run ";
-    in_place += operand == result ? 1 : 0;
+    aliased += operand == result ? 1 : 0;
     if (operand != result) std::memcpy(result, operand, bytes_of(call));
   }
 
   std::unique_ptr<Pending> start(const CollectiveCall& call, const void* operand, void* result) const override {
     calls += "start ";
-    in_place += operand == result ? 1 : 0;
+    aliased += operand == result ? 1 : 0;
     return std::make_unique<Call>(*this, bytes_of(call), operand, result);
   }
 
   mutable std::string calls;
-  mutable int in_place = 0;  ///< calls whose result was in the memory of the operand
+  mutable int aliased = 0;  ///< calls whose result was in the memory of the operand
 
  private:
   class Call final : public Pending {

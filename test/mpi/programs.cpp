@@ -39,6 +39,22 @@ void check_long_loops(const mpi::Communicator& world) {
   expect(resident_kilobytes() < before + 8000, "no growth");
 }
 
+/// Ten thousand calls on a donated array: it stays where it is, and no memory is added.
+void check_donated_loops(const mpi::Communicator& world) {
+  const double part = 1.0 / world.size();
+  const auto step = jit([&](auto x) { return mpi::allreduce(x, world) * part + 1.0; }, {.donate = {0}});
+  D x = D::zeros({1000});
+  const std::string plan = step.lower(x).plan().str();
+  expect(plan.find("workspace 0 bytes") != std::string::npos && plan.find("copied") == std::string::npos, plan);
+  const double* const memory = x.host().data();
+  x = step(x);
+  const size_t before = resident_kilobytes();
+  for (int i = 1; i < 10000; ++i) x = step(x);
+  expect(x.host().data() == memory, "the memory of the donated array");
+  expect(resident_kilobytes() < before + 8000, "no growth");
+  expect_close(x, D::full({1000}, 10000.0), 1e-9, "a donated array");
+}
+
 /// The derivative of the sum of what all ranks return, against differences.
 void check_gradients(const mpi::Communicator& world) {
   const int rank = world.rank(), size = world.size();
@@ -131,5 +147,6 @@ int main(int argc, char** argv) {
   check_simulator(world);
   check_overlap(world);
   check_long_loops(world);
+  check_donated_loops(world);
   if (world.rank() == 0) std::cout << "programs of " << world.size() << " ranks: all right\n";
 }

@@ -24,13 +24,13 @@ MemoryUses::MemoryUses(const Program& program, bool has_offsets) : program_(prog
   const std::vector<ProgramBuffer>& buffers = program.buffers;
   int32_t workspace = -1;
   for (size_t b = 0; b < buffers.size(); ++b) {
-    Place place{static_cast<int32_t>(b), 0};
+    Origin origin{static_cast<int32_t>(b), 0};
     // What is private to a loop has other memory in each of its iterations.
     if (has_offsets && buffers[b].kind == BufferKind::workspace && buffers[b].private_to < 0) {
-      if (workspace < 0) workspace = place.memory;
-      place = {workspace, buffers[b].offset};
+      if (workspace < 0) workspace = origin.memory;
+      origin = {workspace, buffers[b].offset};
     }
-    places_.push_back(place);
+    memory_.push_back(origin);
   }
   if (program.in_place.empty()) return;
   // An output in the memory of a donated input.
@@ -41,7 +41,7 @@ MemoryUses::MemoryUses(const Program& program, bool has_offsets) : program_(prog
     const ProgramBuffer& output = buffers[b];
     if (output.kind != BufferKind::output || static_cast<size_t>(output.index) >= program.in_place.size()) continue;
     const auto input = inputs.find(program.in_place[static_cast<size_t>(output.index)]);
-    if (input != inputs.end()) places_[b] = places_[input->second];
+    if (input != inputs.end()) memory_[b] = memory_[input->second];
   }
 }
 
@@ -90,16 +90,16 @@ void MemoryUses::append(const Step& step, std::vector<MemoryUse>& out) const {
 
 void MemoryUses::append(const View& view, int64_t bytes, bool written, std::vector<MemoryUse>& out) const {
   const auto add = [&](const auto& slice, MemoryUse use = {}) {
-    const Place& place = places_[static_cast<size_t>(slice.buffer)];
+    const Origin& origin = memory_[static_cast<size_t>(slice.buffer)];
     const ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(slice.buffer)];
-    use.memory = place.memory;
+    use.memory = origin.memory;
     use.written = written;
     if (bytes >= 0 && slice.terms.empty()) {
-      use.begin = place.offset + slice.offset;
+      use.begin = origin.offset + slice.offset;
       use.end = use.begin + bytes;
     } else if (buffer.kind == BufferKind::workspace) {
-      use.begin = place.offset;
-      use.end = place.offset + static_cast<int64_t>(bytes_of(buffer.type));
+      use.begin = origin.offset;
+      use.end = origin.offset + static_cast<int64_t>(bytes_of(buffer.type));
     }
     out.push_back(use);
   };

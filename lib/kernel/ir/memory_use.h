@@ -1,5 +1,5 @@
 #pragma once
-// Which memory steps read and write, and which of them may therefore not change places or overlap in time.
+// Which memory steps read and write, and which of them may therefore not be reordered or overlap in time.
 #include <string_view>
 #include <vector>
 
@@ -30,8 +30,8 @@ class MemoryUses {
   std::vector<MemoryUse> of(const Step& step) const;
 
  private:
-  /// Memory that a buffer is in: from `offset` on.
-  struct Place {
+  /// Where a buffer begins.
+  struct Origin {
     int32_t memory;
     int64_t offset;
   };
@@ -39,7 +39,7 @@ class MemoryUses {
   void append(const View& view, int64_t bytes, bool written, std::vector<MemoryUse>& out) const;
 
   const Program& program_;
-  std::vector<Place> places_;  ///< by buffer
+  std::vector<Origin> memory_;  ///< by buffer
 };
 
 /// The calls of a list of steps that were started and are not complete. Until then other steps must not touch their
