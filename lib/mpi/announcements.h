@@ -4,9 +4,22 @@
 
 namespace calque::mpi {
 
-/// Exchanges announcements with the ranks of the call. Throws Error that names both lines when they do not belong to
-/// one call.
+/// Whether the call is between two ranks. Then each message is announced by itself: one rank may call sendrecv where
+/// the other receives and then sends.
+bool is_message(Collective kind);
+
+/// Before the first announcement of a session.
+void start_announcements();
+
+/// Exchanges announcements with the ranks of the call, of a message with the rank that sends it. Throws Error that
+/// names both lines when they do not belong to one call.
 void compare_announcements(const MpiGroup& group, const CollectiveCall& call);
+/// The same of another call of all ranks.
+void compare_announcements(const MpiGroup& group, std::string_view name, const Location& location);
+
+/// Announces and makes a call between two ranks. Throws Error when the announcements do not fit, or when the message
+/// waits for a rank that waits for another call of this one.
+void exchange_announced(const MpiGroup& group, const CollectiveCall& call, const void* operand, void* result);
 
 /// Announces that this rank ends its session, and waits until all do. The message of the first rank that does not;
 /// empty if all do.

@@ -78,6 +78,8 @@ MpiGroup::MpiGroup(MPI_Comm comm, uint64_t shared_id, int size, int rank, std::v
       world_ranks_(std::move(world_ranks)) {}
 
 void MpiGroup::require_alive(std::string_view name, const Location& location) const {
+  if (state().is_child.load(std::memory_order_relaxed))
+    fail(std::string(name) + ": this process was made by fork, and is no rank", location);
   if (alive_.load(std::memory_order_acquire)) return;
   int ended = 0;
   MPI_Finalized(&ended);
@@ -103,6 +105,10 @@ void MpiGroup::run(const CollectiveCall& call, const void* operand, void* result
   State& s = state();
   std::unique_lock lock(s.mutex, std::defer_lock);
   if (s.threads < MPI_THREAD_MULTIPLE) lock.lock();
+  if (s.checks && is_message(call.kind)) {
+    count_of(elements_of(call.kind == Collective::send ? call.operand : call.result), call);
+    return exchange_announced(*this, call, operand, result);
+  }
   if (s.checks) compare_announcements(*this, call);
   if (s.threads == MPI_THREAD_MULTIPLE) {
     std::shared_ptr<Worker::Task> before;
@@ -151,12 +157,11 @@ class PendingCollective final : public ProcessGroup::Pending {
 std::unique_ptr<ProcessGroup::Pending> MpiGroup::start(const CollectiveCall& call, const void* operand,
                                                        void* result) const {
   State& s = state();
-  if (s.threads < MPI_THREAD_MULTIPLE) {
+  if (s.threads < MPI_THREAD_MULTIPLE || s.checks) {
     run(call, operand, result);
     return nullptr;
   }
   prepare(call);
-  if (s.checks) compare_announcements(*this, call);
   const std::lock_guard last(last_mutex_);
   if (call.kind == Collective::send_receive && operand != result && last_ == nullptr)
     return std::make_unique<PendingMessages>(call, comm_, operand, result);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include "ir/environment.h"
 #include "mpi/announcements.h"
@@ -30,7 +31,7 @@ std::terminate_handler previous_handler = nullptr;
   int running = 0, ended = 0;
   MPI_Initialized(&running);
   MPI_Finalized(&ended);
-  if (running == 0 || ended != 0) {
+  if (running == 0 || ended != 0 || state().is_child) {
     if (previous_handler != nullptr) previous_handler();
     std::abort();
   }
@@ -51,13 +52,18 @@ std::terminate_handler previous_handler = nullptr;
 void abort_at_exit() {
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0) abort_job("left its session by an exception; the other ranks are ended");
+  if (ended == 0 && !state().is_child) abort_job("left its session by an exception; the other ranks are ended");
 }
 
 std::shared_ptr<const MpiGroup> group_with_id(const Communicator& comm, std::string_view name,
                                               const Location& location) {
   State& s = state();
-  if (!s.has_session) fail(std::string(name) + ": no MPI is running; make a cq::mpi::Session first", location);
+  if (!s.has_session) {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    fail(std::string(name) + (ended != 0 ? ": MPI has ended" : ": no MPI is running; make a cq::mpi::Session first"),
+         location);
+  }
   if (comm.id == 0) fail(std::string(name) + ": the communicator is empty", location);
   const std::lock_guard lock(s.mutex);
   const auto found = s.groups.find(comm.id);
@@ -111,6 +117,26 @@ bool all_end(State& s) {
   return false;
 }
 
+void end_session(State& s) {
+  s.worker.reset();
+  if (!all_end(s))
+    abort_job("ends its session after an operation has failed, and other ranks have not; they are ended");
+  if (s.checks) {
+    const std::string mismatch = announce_end();
+    if (!mismatch.empty()) abort_job("mpi::Session: " + mismatch);
+    MPI_Comm_free(&s.announcements);
+  }
+  s.has_session = false;
+  for (const auto& [id, group] : s.groups) group->free();
+  std::set_terminate(previous_handler);
+}
+
+/// MPI_Finalize drops the attributes of MPI_COMM_SELF first, while MPI still runs.
+int on_finalize(MPI_Comm, int, void*, void*) {
+  if (state().has_session) end_session(state());
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 State& state() {
@@ -154,14 +180,22 @@ Session::Session(int argc, char** argv, Loc loc) : exceptions_(std::uncaught_exc
   s.groups.clear();
   MPI_Comm world = MPI_COMM_NULL;
   require(MPI_Comm_dup(MPI_COMM_WORLD, &world), "mpi::Session", loc);
-  if (s.checks) require(MPI_Comm_dup(MPI_COMM_WORLD, &s.announcements), "mpi::Session", loc);
+  if (s.checks) {
+    require(MPI_Comm_dup(MPI_COMM_WORLD, &s.announcements), "mpi::Session", loc);
+    start_announcements();
+  }
   adopt(world, "mpi::Session", loc);
+  require(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &on_finalize, &s.end_key, nullptr), "mpi::Session", loc);
+  require(MPI_Comm_set_attr(MPI_COMM_SELF, s.end_key, &s), "mpi::Session", loc);
+  static const int handles_fork = pthread_atfork(nullptr, nullptr, [] { state().is_child = true; });
+  static_cast<void>(handles_fork);
   s.has_session = true;
   previous_handler = std::set_terminate(&on_terminate);
 }
 
 Session::~Session() {
   State& s = state();
+  if (!s.has_session || s.is_child) return;
   if (std::uncaught_exceptions() > exceptions_) {
     // The message is the exception's, which the handler that catches it prints first.
     s.has_session = false;
@@ -169,17 +203,8 @@ Session::~Session() {
     std::atexit(&abort_at_exit);
     return;
   }
-  s.worker.reset();
-  if (!all_end(s))
-    abort_job("ends its session after an operation has failed, and other ranks have not; they are ended");
-  if (s.checks) {
-    const std::string mismatch = announce_end();
-    if (!mismatch.empty()) abort_job("mpi::Session: " + mismatch);
-    MPI_Comm_free(&s.announcements);
-  }
-  s.has_session = false;
-  for (const auto& [id, group] : s.groups) group->free();
-  std::set_terminate(previous_handler);
+  end_session(s);
+  MPI_Comm_free_keyval(&s.end_key);
   if (ends_mpi_) MPI_Finalize();
 }
 
@@ -197,6 +222,7 @@ int Communicator::size(Loc loc) const {
 
 Communicator Communicator::split(int colour, int key, Loc loc) const {
   const auto group = group_with_id(*this, "mpi::Communicator::split", loc);
+  if (state().checks) compare_announcements(*group, "mpi::Communicator::split", loc);
   const std::lock_guard lock(state().mutex);
   MPI_Comm part = MPI_COMM_NULL;
   require(MPI_Comm_split(group->comm(), colour < 0 ? MPI_UNDEFINED : colour, key, &part), "mpi::Communicator::split",
@@ -206,7 +232,9 @@ Communicator Communicator::split(int colour, int key, Loc loc) const {
 
 void Communicator::free(Loc loc) const {
   if (id == kWorld) fail("mpi::Communicator::free: that of all ranks cannot be freed", loc);
-  group_with_id(*this, "mpi::Communicator::free", loc)->free();
+  const auto group = group_with_id(*this, "mpi::Communicator::free", loc);
+  if (state().checks) compare_announcements(*group, "mpi::Communicator::free", loc);
+  group->free();
 }
 
 MPI_Comm mpi_comm(const Communicator& comm, Loc loc) { return group_with_id(comm, "mpi::mpi_comm", loc)->comm(); }

@@ -31,6 +31,9 @@ struct State {
   int size = 1;
   /// An operation of this rank has failed, so that others may wait for it in vain.
   std::atomic<bool> failed = false;
+  /// This process was made by fork from a rank, and is none.
+  std::atomic<bool> is_child = false;
+  int end_key = MPI_KEYVAL_INVALID;  ///< of MPI_COMM_SELF: what is to be done before MPI ends
 };
 
 /// Never destroyed.

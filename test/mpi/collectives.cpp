@@ -56,10 +56,16 @@ Array<T> combined(const std::vector<Array<T>>& all, Op op, size_t count) {
   return out;
 }
 
+/// Compilation takes most of the time; code for one element is that for more, and that of a part that of the world.
+template <class T>
+bool is_compiled(const Communicator& comm, const Array<T>& x) {
+  return x.size() != 1 && (comm == mpi::world() || (std::is_same_v<T, double> && x.size() != 0));
+}
+
 template <class T, class F>
-void check(const F& f, const Array<T>& x, const Array<T>& want, const std::string& what) {
+void check(const Communicator& comm, const F& f, const Array<T>& x, const Array<T>& want, const std::string& what) {
   expect_equal(f(x), want, what + " at once");
-  if (x.size() == 1) return;  // compiled as for more elements, which takes most of the time
+  if (!is_compiled(comm, x)) return;
   expect_equal(jit([&](auto v) { return f(v); })(x), want, what + " compiled");
 }
 
@@ -84,33 +90,36 @@ void check_type(const Communicator& comm, const Case& c) {
   for (const Op op : ops) {
     const std::string what = name + " " + std::string(to_string(op));
     const Array<T> sum = combined(all, op, ranks), sums = combined(rows, op, ranks);
-    check([&](auto v) { return mpi::allreduce(v, comm, op); }, x, sum, what + " allreduce");
-    check([&](auto v) { return mpi::reduce(v, c.root, comm, op); }, x, is_root ? sum : none, what + " reduce");
-    check([&](auto v) { return mpi::scan(v, comm, op); }, x, combined(all, op, mine + 1), what + " scan");
-    expect_equal(mpi::reduce_scatter(m, comm, op), Array<T>(sums[rank]), what + " reduce_scatter");
-    expect_equal(jit([&](auto v) { return mpi::reduce_scatter(v, comm, op); })(m), Array<T>(sums[rank]),
-                 what + " compiled");
+    check(comm, [&](auto v) { return mpi::allreduce(v, comm, op); }, x, sum, what + " allreduce");
+    check(comm, [&](auto v) { return mpi::reduce(v, c.root, comm, op); }, x, is_root ? sum : none, what + " reduce");
+    check(comm, [&](auto v) { return mpi::scan(v, comm, op); }, x, combined(all, op, mine + 1), what + " scan");
+    check(
+        comm, [&](auto v) { return mpi::reduce_scatter(v, comm, op); }, m, Array<T>(sums[rank]),
+        what + " reduce_scatter");
   }
   const Array<T> stacked = stack(all, 0);
-  check([&](auto v) { return mpi::bcast(v, c.root, comm); }, x, all[root], name + " bcast");
-  check([&](auto v) { return mpi::allgather(v, comm); }, x, stacked, name + " allgather");
-  check([&](auto v) { return mpi::gather(v, c.root, comm); }, x, is_root ? stacked : Array<T>::zeros({size, c.count}),
-        name + " gather");
-  check([&](auto v) { return mpi::scatter(v, c.root, comm); }, m, Array<T>(rows[root][rank]), name + " scatter");
+  check(comm, [&](auto v) { return mpi::bcast(v, c.root, comm); }, x, all[root], name + " bcast");
+  check(comm, [&](auto v) { return mpi::allgather(v, comm); }, x, stacked, name + " allgather");
+  check(
+      comm, [&](auto v) { return mpi::gather(v, c.root, comm); }, x,
+      is_root ? stacked : Array<T>::zeros({size, c.count}), name + " gather");
+  check(comm, [&](auto v) { return mpi::scatter(v, c.root, comm); }, m, Array<T>(rows[root][rank]), name + " scatter");
   std::vector<Array<T>> column;
   for (const Array<T>& each : rows) column.push_back(each[rank]);
-  check([&](auto v) { return mpi::alltoall(v, comm); }, m, stack(column, 0), name + " alltoall");
+  check(comm, [&](auto v) { return mpi::alltoall(v, comm); }, m, stack(column, 0), name + " alltoall");
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
-  check([&](auto v) { return mpi::sendrecv(v, next, previous, comm); }, x, all[static_cast<size_t>(previous)],
-        name + " sendrecv");
-  check([&](auto v) { return mpi::sendrecv(v, rank + 1 < size ? rank + 1 : mpi::null_rank, rank - 1, comm); }, x,
-        rank == 0 ? none : all[mine - 1], name + " chain");
+  check(
+      comm, [&](auto v) { return mpi::sendrecv(v, next, previous, comm); }, x, all[static_cast<size_t>(previous)],
+      name + " sendrecv");
+  check(
+      comm, [&](auto v) { return mpi::sendrecv(v, rank + 1 < size ? rank + 1 : mpi::null_rank, rank - 1, comm); }, x,
+      rank == 0 ? none : all[mine - 1], name + " chain");
   if (size > 1) {
     const auto pass = [&](auto v) {
       if (rank == 0) mpi::send(v, 1, comm);
       return rank == 1 ? mpi::recv(v, 0, comm) : v;
     };
-    check(pass, x, rank == 1 ? all[0] : x, name + " send");
+    check(comm, pass, x, rank == 1 ? all[0] : x, name + " send");
   }
   mpi::barrier(comm);
 }
