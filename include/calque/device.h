@@ -9,6 +9,9 @@
 
 namespace calque {
 
+struct CollectiveCall;
+class ProcessGroup;
+
 /// The host CPU.
 inline Device cpu() { return {Device::Kind::cpu, 0}; }
 /// The GPU number `index` of the system. Does not check that it exists; using one that does not throws DeviceError.
@@ -35,6 +38,10 @@ void require_device(std::string_view operation, Device device, Location location
 /// The array on `device`; the same array if it is there already. Throws DeviceError whose message starts with
 /// `operation`.
 AnyArray copy_to_device(std::string_view operation, const AnyArray& array, Device device, Location location);
+/// Makes the call on an array of a device other than the host, null for calls without an operand. The result is on the
+/// device; empty where there is none. Throws DeviceError whose message starts with `operation`.
+AnyArray communicate_on_device(std::string_view operation, const ProcessGroup& group, const CollectiveCall& call,
+                               const AnyArray* operand, Device device);
 }  // namespace detail
 
 }  // namespace calque

@@ -94,7 +94,7 @@ inline constexpr int null_rank = -1;
 namespace detail {
 
 std::shared_ptr<const ProcessGroup> group_of(const Communicator& comm, std::string_view name, Location at);
-/// Records or makes a call; null without an operand.
+/// Records or makes a call; null without an operand. Of `recv`, x says on which device the result is.
 calque::detail::Handle record(std::string_view name, const CollectiveCall& call,
                               const std::shared_ptr<const ProcessGroup>& group, const calque::detail::Operand* x);
 AnyArray run(std::string_view name, const CollectiveCall& call, const std::shared_ptr<const ProcessGroup>& group,
@@ -142,8 +142,8 @@ inline CollectiveCall call_of(Collective kind, Loc loc, int peer = -1, Op op = O
 
 }  // namespace detail
 
-/// The x of all ranks combined, element by element, on every rank. 16-bit floats are combined in f32. The transpose of
-/// a sum is the sum of the cotangents of all ranks.
+/// The x of all ranks combined, element by element, on every rank. 16-bit floats are combined in f32; by NCCL, on GPUs,
+/// in their own type. The transpose of a sum is the sum of the cotangents of all ranks.
 template <class X>
 auto allreduce(const X& x, const Communicator& comm, Op op = sum, Loc loc = Loc::current()) {
   return detail::call_leaves("mpi::allreduce", detail::call_of(Collective::all_reduce, loc, -1, op), comm, x);
@@ -249,7 +249,8 @@ auto recv(const X& like, int source, const Communicator& comm, Loc loc = Loc::cu
     if constexpr (TracerLike<Leaf>) {
       return Leaf(detail::record("mpi::recv", typed, group, nullptr));
     } else {
-      return Leaf(detail::run("mpi::recv", typed, group, nullptr));
+      const AnyArray array = Leaf(leaf).any(loc);
+      return Leaf(detail::run("mpi::recv", typed, group, &array));
     }
   };
   if constexpr (ArrayLike<X>) {

@@ -220,7 +220,8 @@ Type result_of_collective(const CollectiveCall& call, const ProcessGroup& group,
 /// empty where there is no result.
 Handle collective(const std::shared_ptr<const ProcessGroup>& group, CollectiveCall call, const Operand* x,
                   std::string_view name);
-/// Makes the call at once. The result is on the device of the operand.
+/// Makes the call at once. The result is on the device of x: the operand, or for `receive` an array whose values do not
+/// matter.
 AnyArray run_collective(const std::shared_ptr<const ProcessGroup>& group, CollectiveCall call, const AnyArray* x,
                         std::string_view name);
 

@@ -1,12 +1,15 @@
 #pragma once
 // Who takes part in a collective operation, and what it does: the interface between graphs and libraries that
 // communicate, of which calque::mpi is one.
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "calque/ir/any_array.h"
 #include "calque/ir/attribute.h"
 #include "calque/ir/location.h"
 
@@ -65,6 +68,32 @@ class CollectiveGroup : public Opaque {
   int64_t size_;
 };
 
+/// The work of a device in the order in which it is submitted, as a group that communicates among arrays in device
+/// memory sees it. It lives as long as the process. Its functions throw DeviceError when the device fails.
+class DeviceQueue {
+ public:
+  DeviceQueue() = default;
+  virtual ~DeviceQueue();
+  DeviceQueue(const DeviceQueue&) = delete;
+  DeviceQueue& operator=(const DeviceQueue&) = delete;
+  /// The device.
+  virtual Device device() const = 0;
+  /// The hardware: equal in processes that share it, and of no other device of any machine.
+  virtual std::string hardware() const = 0;
+  /// Calls `use(stream)` with the stream to which the work is submitted; the device's context is current to the thread
+  /// meanwhile. For CUDA a CUstream. What `use` submits is named `label`, which lives as long as the process, in
+  /// messages about later failures; null if it submits nothing.
+  virtual void with_stream(const char* label, const std::function<void(void* stream)>& use) = 0;
+  /// Submits a copy within the device's memory.
+  virtual void copy(void* to, const void* from, size_t bytes) = 0;
+  /// Submits a store of zeros.
+  virtual void fill_zeros(void* to, size_t bytes) = 0;
+  /// Memory for work that is submitted before it is dropped.
+  virtual std::shared_ptr<void> scratch(size_t bytes) = 0;
+  /// Waits for all work.
+  virtual void synchronize() = 0;
+};
+
 /// Processes, each of which runs a program of its own. All call the same collectives in the same order.
 class ProcessGroup : public CollectiveGroup {
  public:
@@ -90,6 +119,10 @@ class ProcessGroup : public CollectiveGroup {
   /// Starts the call: it may use the two arrays until it is completed. Null if it is complete. Other calls may come
   /// before it is completed; they are made in the order in which they are started or run.
   virtual std::unique_ptr<Pending> start(const CollectiveCall& call, const void* operand, void* result) const;
+
+  /// Submits the call on arrays in the memory of a device to its queue. False, on all processes alike, where the group
+  /// does not: then nothing was done, and the caller passes copies in host memory to `run`.
+  virtual bool submit(const CollectiveCall& call, const void* operand, void* result, DeviceQueue& queue) const;
 
  private:
   int64_t rank_;

@@ -6,9 +6,11 @@
 
 #include "calque/detail/array_data.h"
 #include "calque/detail/ops.h"
+#include "calque/device.h"
 
 #include "frontend/ops/common.h"
 #include "frontend/ops/mapped_axes.h"
+#include "primitives/control/collective_route.h"
 #include "trace/builder.h"
 
 namespace calque::detail {
@@ -258,18 +260,16 @@ Handle collective(const std::shared_ptr<const ProcessGroup>& group, CollectiveCa
 
 AnyArray run_collective(const std::shared_ptr<const ProcessGroup>& group, CollectiveCall call, const AnyArray* x,
                         std::string_view name) {
-  const Device host{}, device = x != nullptr ? x->device() : host;
-  AnyArray operand;
-  if (x != nullptr) {
-    operand = device == host ? *x : to_device(*x, host, call.location);
-    call.operand = x->type();
-  }
+  const Device device = x != nullptr ? x->device() : Device{};
+  if (call.kind == Collective::receive) x = nullptr;
+  if (x != nullptr) call.operand = x->type();
   call.result = result_of_collective(call, *group, name);
+  if (device != Device{}) return communicate_on_device(name, *group, call, x, device);
+  const prim::RouteCollectives of_its_own(nullptr);
   const bool has_result = call.kind != Collective::send && call.kind != Collective::barrier;
   AnyArray result = has_result ? prim::make_array(call.result) : AnyArray();
-  prim::run_collective(*group, call, x != nullptr ? operand.data() : nullptr,
-                       has_result ? result.mutable_data() : nullptr);
-  return device == host || !has_result ? result : to_device(result, device, call.location);
+  prim::run_collective(*group, call, x != nullptr ? x->data() : nullptr, has_result ? result.mutable_data() : nullptr);
+  return result;
 }
 
 }  // namespace calque::detail::ops

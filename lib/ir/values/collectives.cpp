@@ -8,12 +8,15 @@ CollectiveGroup::~CollectiveGroup() = default;
 ProcessGroup::~ProcessGroup() = default;
 MappedAxis::~MappedAxis() = default;
 ProcessGroup::Pending::~Pending() = default;
+DeviceQueue::~DeviceQueue() = default;
 
 std::unique_ptr<ProcessGroup::Pending> ProcessGroup::start(const CollectiveCall& call, const void* operand,
                                                            void* result) const {
   run(call, operand, result);
   return nullptr;
 }
+
+bool ProcessGroup::submit(const CollectiveCall&, const void*, void*, DeviceQueue&) const { return false; }
 
 std::string_view to_string(ReduceOp op) {
   static constexpr std::array<std::string_view, 6> kNames{"sum", "prod", "max", "min", "all", "any"};

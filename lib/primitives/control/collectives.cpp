@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "primitives/control/collective_route.h"
 #include "primitives/control/effects.h"
 #include "primitives/core/emit.h"
 #include "primitives/registration.h"
@@ -286,13 +287,13 @@ std::optional<CollectiveCall> collective_call(PrimitiveId id, const Attributes& 
   return call;
 }
 
-namespace {
-
 const ProcessGroup& processes_of(const Opaque& group, const CollectiveCall& call) {
   if (const auto* processes = dynamic_cast<const ProcessGroup*>(&group)) return *processes;
   throw CompileError(
       fmt::format("{}: {} is no group of processes{}", to_string(call.kind), group.label(), where_text(call.location)));
 }
+
+namespace {
 
 struct Started {
   const void* result;
@@ -305,8 +306,21 @@ std::vector<Started>& started_calls() {
 
 }  // namespace
 
+namespace {
+
+thread_local const RouteCollectives::Route* route = nullptr;
+
+void run_on(const ProcessGroup& processes, const CollectiveCall& call, const void* operand, void* result) {
+  route != nullptr && *route ? (*route)(processes, call, operand, result) : processes.run(call, operand, result);
+}
+
+}  // namespace
+
+RouteCollectives::RouteCollectives(Route given) : route_(std::move(given)), outer_(std::exchange(route, &route_)) {}
+RouteCollectives::~RouteCollectives() { route = outer_; }
+
 void start_collective(const Opaque& group, const CollectiveCall& call, const void* operand, void* result) {
-  if (EffectLog::is_running()) return run_collective(group, call, operand, result);
+  if (EffectLog::is_running() || route != nullptr) return run_collective(group, call, operand, result);
   if (auto pending = processes_of(group, call).start(call, operand, result))
     started_calls().push_back({result, std::move(pending)});
 }
@@ -333,13 +347,13 @@ void abandon_collectives() noexcept {
 
 void run_collective(const Opaque& group, const CollectiveCall& call, const void* operand, void* result) {
   const ProcessGroup* const processes = &processes_of(group, call);
-  if (!EffectLog::is_running()) return processes->run(call, operand, result);
+  if (!EffectLog::is_running()) return run_on(*processes, call, operand, result);
   // The result is kept for runs that follow.
   const std::vector<AnyArray> results = EffectLog::once([&] {
     std::vector<AnyArray> out;
     void* to = nullptr;
     if (result != nullptr) to = out.emplace_back(make_array(call.result)).mutable_data();
-    processes->run(call, operand, to);
+    run_on(*processes, call, operand, to);
     return out;
   });
   if (result != nullptr && results[0].bytes() != 0) std::memcpy(result, results[0].data(), results[0].bytes());

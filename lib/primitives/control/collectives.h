@@ -223,6 +223,9 @@ std::optional<CollectiveCall> collective_call(PrimitiveId id, const Attributes& 
                                               std::span<const Type> operands, std::span<const Type> results,
                                               const Location& location);
 
+/// The processes of the call. Throws CompileError when the group is none of processes.
+const ProcessGroup& processes_of(const Opaque& group, const CollectiveCall& call);
+
 /// Runs the call, unless it is an effect that a repeated run takes from its log. Throws CompileError when the group is
 /// not one of processes.
 void run_collective(const Opaque& group, const CollectiveCall& call, const void* operand, void* result);

@@ -142,7 +142,7 @@ class BranchCall {
         (program == nullptr || newest->region == program->region)) {
       return newest;  // another thread has extended the tree meanwhile
     }
-    Explorer explorer(arguments_, compile_options(function_), effects_);
+    Explorer explorer(arguments_, compile_options(function_), entry_.device, effects_);
     if (program != nullptr) explorer.follow(program->merged, line, answers);
     Traced traced = trace_call(function_, arguments_, site_, false, &explorer);
     if (replays) {
@@ -224,7 +224,7 @@ class BranchCall {
 std::shared_ptr<CallEntry> make_branch_entry(const detail::FunctionState& function, const detail::Arguments& arguments,
                                              const detail::CallSite& site, Device device,
                                              primitives::EffectLog& effects) {
-  Explorer explorer(arguments, compile_options(function), effects);
+  Explorer explorer(arguments, compile_options(function), device, effects);
   Traced traced = trace_call(function, arguments, site, false, &explorer);
   if (explorer.path.asked.empty()) {
     auto entry = make_entry(arguments, traced, device);
@@ -264,7 +264,7 @@ Traced trace_closed(const detail::FunctionState& function, detail::Arguments& ar
     // Without questions an ordinary trace.
     if (arguments.has_spec()) return trace_call(function, arguments, site, false);
     primitives::EffectLog effects(true);
-    Explorer explorer(arguments, compile_options(function), effects);
+    Explorer explorer(arguments, compile_options(function), check_leaves(function, arguments, site), effects);
     Traced traced = trace_call(function, arguments, site, false, &explorer);
     if (explorer.path.asked.empty()) return traced;
     const detail::Question& q = explorer.path.asked.front();

@@ -6,11 +6,13 @@
 #include <memory>
 
 #include "calque/detail/leaf_view.h"
+#include "calque/device.h"
 
 #include "compile/device_executable.h"
 #include "ir/values/bytes.h"
 #include "runtime/call/donation.h"
 #include "runtime/call/function_state.h"
+#include "runtime/device/collectives.h"
 #include "runtime/device/device_memory.h"
 
 namespace calque::runtime {
@@ -74,6 +76,7 @@ void run_on_host(const Executable& host, DeviceApi& api, std::span<void* const> 
   }
   std::vector<const AnyArray*> pointers;
   for (const AnyArray& array : arrays) pointers.push_back(&array);
+  const primitives::RouteCollectives route(route_through(api));
   const std::vector<AnyArray> results = execute(host, pointers);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (results[i].bytes() != 0) api.upload(outputs[i], results[i].data(), results[i].bytes());
@@ -209,3 +212,21 @@ DonatedBuffers donated_buffers_on_device(const detail::FunctionState& function, 
 }
 
 }  // namespace calque::runtime
+
+namespace calque::detail {
+
+AnyArray communicate_on_device(std::string_view operation, const ProcessGroup& group, const CollectiveCall& call,
+                               const AnyArray* operand, Device device) {
+  runtime::DeviceApi& api = runtime::device_api(device, operation, call.location);
+  void* const from = operand != nullptr ? runtime::device_address(*operand) : nullptr;
+  if (call.kind == Collective::send || call.kind == Collective::barrier) {
+    runtime::run_collective(api, group, call, from, nullptr);
+    return {};
+  }
+  AnyArray result(call.result, runtime::allocate_on(api, bytes_of(call.result)), device);
+  runtime::run_collective(api, group, call, from, runtime::device_address(result));
+  runtime::memory_of(result).written(api.mark());
+  return result;
+}
+
+}  // namespace calque::detail

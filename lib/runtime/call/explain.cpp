@@ -73,7 +73,8 @@ bool trace_paths(const FunctionState& function, const Arguments& arguments, cons
     return true;
   }
   primitives::EffectLog effects(true);
-  runtime::Explorer explorer(arguments, runtime::compile_options(function), effects);
+  runtime::Explorer explorer(arguments, runtime::compile_options(function),
+                             runtime::check_leaves(function, arguments, site), effects);
   traced = runtime::trace_call(function, arguments, site, false, arguments.has_spec() ? nullptr : &explorer);
   if (explorer.path.asked.empty()) return true;
   const size_t n = explorer.path.asked.size();

@@ -12,6 +12,7 @@
 #include "reference/evaluate.h"
 #include "runtime/call/dispatch.h"
 #include "runtime/call/function_state.h"
+#include "runtime/device/collectives.h"
 #include "trace/builder.h"
 #include "transform/simplify/lift_constants.h"
 
@@ -42,8 +43,12 @@ double seconds_of(const Graph& graph, const Equation& e) {
 
 }  // namespace
 
-Explorer::Explorer(const detail::Arguments& arguments, CompileOptions options, primitives::EffectLog& effects)
-    : arguments_(arguments), options_(std::move(options)), effects_(effects) {
+Explorer::Explorer(const detail::Arguments& arguments, CompileOptions options, Device device,
+                   primitives::EffectLog& effects)
+    : arguments_(arguments),
+      options_(std::move(options)),
+      route_(route_through(device_api(device))),
+      effects_(effects) {
   options_.device = Device{};
   options_.donated.clear();
   options_.deterministic = false;
@@ -161,6 +166,7 @@ void Explorer::run_slice(const Graph& graph, std::vector<const Equation*> slice,
     std::vector<AnyArray> operands;
     for (const Value v : e->operands()) operands.push_back(leaf(graph, v));
     const primitives::EffectLog::Run run(effects_, effects_taken_);
+    const primitives::RouteCollectives route(route_);
     std::vector<AnyArray> results = reference::evaluate_equation(graph, *e, operands, reference_options(options_));
     for (size_t k = 0; k < results.size(); ++k) set(e->result(k), std::move(results[k]));
     effects_taken_ = run.taken();

@@ -8,6 +8,7 @@
 #include "calque/detail/call.h"
 
 #include "compile/compile_options.h"
+#include "primitives/control/collective_route.h"
 #include "primitives/control/effects.h"
 #include "trace/branches/merged_trace.h"
 #include "trace/branches/questions.h"
@@ -16,8 +17,8 @@ namespace calque::runtime {
 
 class Explorer final : public detail::Oracle {
  public:
-  /// `options` are those of the function's code.
-  Explorer(const detail::Arguments& arguments, CompileOptions options, primitives::EffectLog& effects);
+  /// `options` are those of the function's code, which runs on `device`.
+  Explorer(const detail::Arguments& arguments, CompileOptions options, Device device, primitives::EffectLog& effects);
 
   /// The first answers are given: those of a line of a program and, where it ends at an exit, the one that left it.
   void follow(const detail::merged::MergedTrace& program, detail::merged::Line line, std::vector<int64_t> answers);
@@ -40,6 +41,7 @@ class Explorer final : public detail::Oracle {
 
   const detail::Arguments& arguments_;
   CompileOptions options_;
+  primitives::RouteCollectives::Route route_;  ///< of the function's device
   primitives::EffectLog& effects_;
   size_t effects_taken_ = 0;  ///< of the log, by this run
   // ---- equations whose effects have happened

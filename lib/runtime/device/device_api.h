@@ -12,6 +12,7 @@
 
 #include "calque/device.h"
 #include "calque/ir/any_array.h"
+#include "calque/ir/collectives.h"
 #include "calque/ir/errors.h"
 #include "calque/ir/location.h"
 
@@ -89,6 +90,10 @@ class DeviceApi {
   virtual void synchronize() = 0;
   /// Marks the current point in the order of work. Null if work is synchronous.
   virtual std::shared_ptr<const Mark> mark() { return nullptr; }
+
+  /// For groups of processes that communicate among arrays in the device's memory. Null if its arrays are communicated
+  /// through the host's.
+  virtual DeviceQueue* queue() { return nullptr; }
 
   /// The hardware and its driver, in words.
   virtual std::string description() const { return {}; }

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "calque/detail/call.h"
 
-#include "primitives/control/collectives.h"
 #include "primitives/control/effects.h"
+#include "runtime/device/collectives.h"
 #include "runtime/routines/routines.h"
+#include "transform/complex/split_complex.h"
 
 namespace calque::runtime {
 
@@ -306,6 +308,11 @@ void StepRunner::host_call(const Step& step) {
   const kernel::HostFunctionRef& f = program_.host_functions[static_cast<size_t>(step.host_function)];
   if (f.phase == kernel::CallPhase::finish) return;  // the start has run it
   auto view = step.views.begin();
+  if (f.collective) {
+    void* const operand = f.arguments.empty() ? nullptr : address(*view++);
+    void* const result = f.results.empty() ? nullptr : address(*view);
+    return run_collective(api_, *f.function, *f.collective, operand, result);
+  }
   std::vector<AnyArray> arguments;
   arguments.reserve(f.arguments.size());
   for (const Type& type : f.arguments) {
@@ -318,15 +325,10 @@ void StepRunner::host_call(const Step& step) {
         primitives::format_arrays(f.equation_attributes.get<std::string>("format"), arguments));
     return;
   }
-  std::vector<AnyArray> results;
-  if (f.collective) {
-    for (const Type& type : f.results) results.push_back(AnyArray::uninitialized(type));
-    primitives::run_collective(*f.function, *f.collective, arguments.empty() ? nullptr : arguments[0].data(),
-                               results.empty() ? nullptr : results[0].mutable_data());
-  } else {
-    results = primitives::call_host_function(*f.function, arguments, f.results);
-  }
-  for (const AnyArray& result : results) {
+  // What is evaluated in place of the device, other than functions of the user.
+  std::optional<primitives::RouteCollectives> route;
+  if (!transform::evaluated_primitive(*f.function).empty()) route.emplace(route_through(api_));
+  for (const AnyArray& result : primitives::call_host_function(*f.function, arguments, f.results)) {
     if (result.bytes() != 0) api_.upload(address(*view), result.data(), result.bytes());
     ++view;
   }
