@@ -19,7 +19,7 @@ namespace calque {
 namespace {
 
 namespace fs = std::filesystem;
-using runtime::cublas::Candidate;
+using runtime::Candidate;
 using runtime::cublas::candidates;
 using test::StandIn;
 using testing::ElementsAre;
@@ -121,7 +121,7 @@ TEST_F(CublasSearch, FindsThePackagesOfTheFirstPython) {
 TEST_F(CublasSearch, FirstThatStartsWins) {
   const std::string no_library = file("a/libcublasLt.so.12"), other = file("b/libcublasLt.so.12", "libm.so.6"),
                     good = file("d/libcublasLt.so.12", test::stand_in_cuda());
-  const runtime::cublas::SearchList choice{
+  const runtime::SearchList choice{
       false, {{(root / "missing.so").string()}, {no_library}, {other}, {test::stand_in_refusing()}, {good}}};
   std::vector<std::string> started;
   const auto library = runtime::cublas::first_that_starts(choice, [&](const runtime::cublas::Library& one) {

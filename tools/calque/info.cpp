@@ -28,7 +28,7 @@ std::string present(const std::string& features) {
 
 /// The cuBLASLt that would be used, as far as known without a context.
 void tell_library(int driver_version) {
-  const runtime::cublas::SearchList choice = runtime::cublas::chosen_candidates(driver_version);
+  const runtime::SearchList choice = runtime::cublas::chosen_candidates(driver_version);
   const auto library = runtime::cublas::first_that_starts(choice, [](const auto&) { return true; });
   std::cout << "  cuBLASLt: "
             << (library != nullptr ? runtime::cublas::description(*library)

@@ -177,9 +177,9 @@ bool ProductLibrary::start(const cublas::Library& library) {
 }
 
 // NVIDIA's library needs NVIDIA's driver.
-cublas::SearchList ProductLibrary::choices() const {
+SearchList ProductLibrary::choices() const {
   const cuda::Driver& driver = context_.driver();
-  cublas::SearchList choice = cublas::chosen_candidates(driver.version);
+  SearchList choice = cublas::chosen_candidates(driver.version);
   if (!choice.named && driver.load_simulated != nullptr) choice.candidates.clear();
   return choice;
 }
@@ -188,7 +188,7 @@ bool ProductLibrary::open() {
   if (tried_) return handle_ != nullptr;
   tried_ = true;
   const cuda::Driver& driver = context_.driver();
-  const cublas::SearchList choice = choices();
+  const SearchList choice = choices();
   if (choice.candidates.empty()) return false;
   if (driver.stream_create(&captured_, cuda::kStreamNonBlocking) != cuda::kSuccess) {
     captured_ = nullptr;

@@ -142,7 +142,7 @@ class ProductLibrary {
   void trim();
 
  private:
-  cublas::SearchList choices() const;
+  SearchList choices() const;
   bool open();
   bool start(const cublas::Library& library);
   bool has_workspace();

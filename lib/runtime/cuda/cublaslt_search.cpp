@@ -1,90 +1,17 @@
-// Python is not run: the location of its packages follows from environment variables and from the path of python3.
 #include "runtime/cuda/cublaslt_search.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <ranges>
 
-#include <dlfcn.h>
-#include <glob.h>
-
-#include "ir/environment.h"
 #include "ir/log.h"
 #include "runtime/cuda/cublaslt.h"
 
 namespace calque::runtime::cublas {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string text_of(VariableName name) {
-  const char* const value = variable(name);
-  return value == nullptr ? std::string() : value;
-}
-
-/// The entries of a list that is separated by colons, without empty ones.
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> all;
-  for (const auto entry : std::views::split(list, ':'))
-    if (!entry.empty()) all.emplace_back(entry.begin(), entry.end());
-  return all;
-}
-
-/// The files that match a pattern, in reverse order of names.
-std::vector<std::string> matches(const std::string& pattern) {
-  glob_t found{};
-  std::vector<std::string> all;
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) all.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  globfree(&found);
-  std::ranges::reverse(all);
-  return all;
-}
-
-/// The prefixes of the first python3 of PATH: that of its path there, and that of the file it links to.
-std::vector<std::string> python_prefixes() {
-  for (const std::string& folder : split(text_of("PATH"))) {
-    const fs::path python = fs::path(folder) / "python3";
-    std::error_code error;
-    if (!fs::exists(python, error)) continue;
-    std::vector<std::string> all{python.parent_path().parent_path().string()};
-    const fs::path real = fs::canonical(python, error);
-    if (!error && real != python) all.push_back(real.parent_path().parent_path().string());
-    return all;
-  }
-  return {};
-}
-
-/// Folders of Python's packages, the most specific ones first.
-std::vector<std::string> package_folders() {
-  std::vector<std::string> all = split(text_of("PYTHONPATH"));
-  const auto add = [&](const std::string& pattern) {
-    for (std::string& folder : matches(pattern)) all.push_back(std::move(folder));
-  };
-  std::vector<std::string> prefixes;
-  for (const VariableName name : {VariableName("VIRTUAL_ENV"), VariableName("CONDA_PREFIX")})
-    if (std::string prefix = text_of(name); !prefix.empty()) prefixes.push_back(std::move(prefix));
-  for (std::string& prefix : python_prefixes()) prefixes.push_back(std::move(prefix));
-  for (const std::string& prefix : prefixes) add(prefix + "/lib/python3*/site-packages");
-  if (const std::string home = text_of("HOME"); !home.empty()) add(home + "/.local/lib/python3*/site-packages");
-  prefixes.insert(prefixes.end(), {"/usr/local", "/usr"});
-  for (const std::string& prefix : prefixes) {
-    add(prefix + "/lib/python3*/dist-packages");
-    add(prefix + "/local/lib/python3*/dist-packages");
-  }
-  return all;
-}
-
-std::vector<std::string> toolkit_folders() {
-  std::vector<std::string> all;
-  for (const VariableName name : {VariableName("CUDA_HOME"), VariableName("CUDA_PATH")})
-    if (std::string root = text_of(name); !root.empty()) all.push_back(std::move(root));
-  all.emplace_back("/usr/local/cuda");
-  for (std::string& root : matches("/usr/local/cuda-*")) all.push_back(std::move(root));
-  return all;
-}
-
-void add_files(const std::string& pattern, std::vector<Candidate>& all) {
-  for (std::string& path : matches(pattern)) all.push_back({std::move(path)});
+std::vector<std::string> names_for(int version) {
+  std::vector<std::string> names;
+  for (const int major : served_majors(version)) names.push_back("libcublasLt.so." + std::to_string(major));
+  return names;
 }
 
 }  // namespace
@@ -95,51 +22,20 @@ std::vector<int> served_majors(int version) {
   return all;
 }
 
-std::vector<Candidate> candidates(int version) {
-  const std::vector<int> majors = served_majors(version);
-  const auto name = [](int major) { return "libcublasLt.so." + std::to_string(major); };
-  std::vector<Candidate> all;
-  for (const int major : majors) all.push_back({name(major), true});
-  const std::vector<std::string> toolkits = toolkit_folders(), packages = package_folders();
-  for (const int major : majors) {
-    all.push_back({name(major)});
-    for (const std::string& root : toolkits)
-      for (const char* folder : {"/lib64/", "/lib/", "/targets/*/lib/"}) add_files(root + folder + name(major), all);
-    for (const std::string& folder : packages) {
-      add_files(folder + "/nvidia/*/lib/" + name(major), all);
-      add_files(folder + "/torch/lib/" + name(major), all);
-    }
-  }
-  return all;
-}
+std::vector<Candidate> candidates(int version) { return library_candidates(names_for(version)); }
 
-SearchList chosen_candidates(int version) {
-  const char* named = variable("CALQUE_LIBCUBLASLT");
-  if (named == nullptr) return {false, candidates(version)};
-  SearchList choice{true, {}};
-  if (std::string_view(named) == "off") return choice;
-  for (std::string& path : split(named)) choice.candidates.push_back({std::move(path)});
-  return choice;
-}
+SearchList chosen_candidates(int version) { return library_search("CALQUE_LIBCUBLASLT", names_for(version)); }
 
 std::shared_ptr<const Library> first_that_starts(const SearchList& choice,
                                                  const std::function<bool(const Library&)>& start) {
-  for (const Candidate& candidate : choice.candidates) {
-    std::string problem;
-    const auto library = open_library(candidate.path, candidate.loaded, problem);
-    if (library == nullptr) {
-      // Names that the loader does not find are not logged.
-      if (choice.named) {
-        library_log().warn("CALQUE_LIBCUBLASLT: {}", problem);
-      } else if (candidate.path.find('/') != std::string::npos) {
-        library_log().info("{}", problem);
-      }
-      continue;
-    }
-    if (start(*library)) return library;
-    library_log().warn("cuBLASLt {} does not start; the next one is tried", description(*library));
-  }
-  return nullptr;
+  return first_that_opens(
+      choice, "CALQUE_LIBCUBLASLT",
+      [&](const std::string& path, bool loaded, std::string& problem) -> std::shared_ptr<const Library> {
+        auto library = open_library(path, loaded, problem);
+        if (library == nullptr || start(*library)) return library;
+        library_log().warn("cuBLASLt {} does not start; the next one is tried", description(*library));
+        return nullptr;
+      });
 }
 
 std::string description(const Library& library) {
