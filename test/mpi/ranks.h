@@ -9,7 +9,15 @@
 
 #include "calque/mpi.h"
 
+#include "runtime/process/environment.h"
+
 namespace calque::test {
+
+/// What is compiled is run, also in its first call.
+inline const bool kCompilesFirst = [] {
+  runtime::mutable_environment().evaluates_first = std::getenv("CALQUE_TEST_FIRST_RUNS") != nullptr;
+  return true;
+}();
 
 [[noreturn]] inline void fail_rank(const std::string& text, Loc at) {
   std::ostringstream out;
