@@ -22,6 +22,8 @@ inline constexpr EnvironmentVariable kEnvironmentTable[] = {
     {"CALQUE_LIBCUDA", "a path", "libcuda.so.1", "the library that is opened as CUDA's driver"},
     {"CALQUE_LIBCUBLASLT", "paths separated by colons, off",
      "those of the loader, the CUDA toolkit and Python packages", "the libraries that are tried as cuBLASLt"},
+    {"CALQUE_LIBNCCL", "paths separated by colons, off", "those of the loader, the CUDA toolkit and Python packages",
+     "the libraries that are tried as NCCL"},
     {"CALQUE_STRICT", "0, 1", "0", "1: every function is compiled as with .strict = true"},
     {"CALQUE_GUARD", "0, 1", "0", "1: every buffer ends at an inaccessible page"},
     {"CALQUE_SANITIZE_CODE", "0, 1", "0", "1: LLVM's AddressSanitizer pass runs over generated code"},
@@ -42,7 +44,7 @@ inline constexpr EnvironmentVariable kEnvironmentTable[] = {
     {"CALQUE_DUMP", "a path", "none", "a folder into which the program is written after each pass of each compilation"},
 };
 
-/// Variables of the system, of CUDA and of Python: where cuBLASLt may be installed, and the user's folders.
+/// Variables of the system, of CUDA and of Python: where cuBLASLt and NCCL may be installed, and the user's folders.
 inline constexpr std::string_view kForeignVariables[] = {"CUDA_HOME",   "CUDA_PATH",    "PATH", "PYTHONPATH",
                                                          "VIRTUAL_ENV", "CONDA_PREFIX", "HOME", "XDG_CACHE_HOME"};
 

@@ -207,12 +207,13 @@ Announcement announcement_of(const MpiGroup& group, std::string_view name, std::
   return a;
 }
 
-Announcement announcement_of(const MpiGroup& group, const CollectiveCall& call) {
+Announcement announcement_of(const MpiGroup& group, const CollectiveCall& call, Memory memory) {
   std::string details;
   if (call.kind != Collective::barrier)
     details = to_string(call.kind == Collective::receive ? call.result : call.operand);
   if (has_op(call.kind)) details += fmt::format(", {}", to_string(call.op));
   if (has_root(call.kind)) details += fmt::format(", root {}", call.peer);
+  if (memory != Memory::host) details += memory == Memory::gpu ? ", on a GPU" : ", on a GPU that is new to it";
   Announcement a = announcement_of(group, function_of(call.kind), details, call.location);
   if (is_message(call.kind)) a.kind = Announcement::Kind::message;
   return a;
@@ -229,12 +230,12 @@ Ends ends_of(const MpiGroup& group, const CollectiveCall& call) {
 }
 
 /// Announces both parts of a call between two ranks. The part of the rank that sends, as seen from here.
-Announcement announce_message(const MpiGroup& group, const CollectiveCall& call) {
+Announcement announce_message(const MpiGroup& group, const CollectiveCall& call, Memory memory = Memory::host) {
   const Ends ends = ends_of(group, call);
   Exchange& e = exchange();
   const std::lock_guard lock(e.mutex);
   const auto part = [&](int rank) {
-    Announcement a = announcement_of(group, call);
+    Announcement a = announcement_of(group, call, memory);
     a.sends = rank == ends.to;
     a.receives = rank == ends.from;
     return a;
@@ -312,14 +313,14 @@ void compare_announcements(const MpiGroup& group, std::string_view name, const L
   if (!mismatch.empty()) fail_with(name, mismatch);
 }
 
-void compare_announcements(const MpiGroup& group, const CollectiveCall& call) {
+void compare_announcements(const MpiGroup& group, const CollectiveCall& call, Memory memory) {
   std::string mismatch;
   if (is_message(call.kind)) {
-    const Announcement mine = announce_message(group, call);
+    const Announcement mine = announce_message(group, call, memory);
     const int from = ends_of(group, call).from;
     if (from >= 0) mismatch = wait_for({from}, mine);
   } else {
-    mismatch = announce_collective(group, announcement_of(group, call));
+    mismatch = announce_collective(group, announcement_of(group, call, memory));
   }
   if (!mismatch.empty()) fail_with(function_of(call.kind), mismatch);
 }

@@ -8,12 +8,19 @@ namespace calque::mpi {
 /// the other receives and then sends.
 bool is_message(Collective kind);
 
+/// Where the arrays of a call are, as far as ranks must agree.
+enum class Memory : uint8_t {
+  host,     ///< in the host's memory, or about to be copied there
+  gpu,      ///< in the memory of the GPU with which the communicator was used before
+  new_gpu,  ///< in that of another one
+};
+
 /// Before the first announcement of a session.
 void start_announcements();
 
 /// Exchanges announcements with the ranks of the call, of a message with the rank that sends it. Throws Error that
 /// names both lines when they do not belong to one call.
-void compare_announcements(const MpiGroup& group, const CollectiveCall& call);
+void compare_announcements(const MpiGroup& group, const CollectiveCall& call, Memory memory = Memory::host);
 /// The same of another call of all ranks.
 void compare_announcements(const MpiGroup& group, std::string_view name, const Location& location);
 

@@ -1,5 +1,6 @@
 #include "mpi/group.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <utility>
@@ -7,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "mpi/announcements.h"
+#include "mpi/nccl_agreement.h"
 #include "mpi/reductions.h"
+#include "transform/complex/split_complex.h"
 
 namespace calque::mpi {
 namespace {
@@ -22,6 +25,14 @@ int count_of(int64_t elements, const CollectiveCall& call) {
 
 int64_t elements_of(const Type& type) { return type.shape.num_elements(); }
 size_t bytes_of(const Type& type) { return static_cast<size_t>(elements_of(type)) * size_of(type.dtype); }
+
+/// The call on real and imaginary parts, where that is the same: a rank whose function is compiled makes it so.
+CollectiveCall on_parts(CollectiveCall call) {
+  if (call.op != ReduceOp::sum) return call;
+  call.operand = transform::joined_type(call.operand);
+  call.result = transform::joined_type(call.result);
+  return call;
+}
 
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
@@ -87,8 +98,14 @@ void MpiGroup::require_alive(std::string_view name, const Location& location) co
        location);
 }
 
-void MpiGroup::free() const {
+void MpiGroup::free(bool abandon) const {
   alive_.store(false, std::memory_order_release);
+  {
+    const std::lock_guard lock(routes_mutex_);
+    for (const Route& route : routes_)
+      if (abandon && route.nccl != nullptr) route.nccl->abandon();
+    routes_.clear();
+  }
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
@@ -105,20 +122,50 @@ void MpiGroup::run(const CollectiveCall& call, const void* operand, void* result
   State& s = state();
   std::unique_lock lock(s.mutex, std::defer_lock);
   if (s.threads < MPI_THREAD_MULTIPLE) lock.lock();
+  const CollectiveCall parts = on_parts(call);
   if (s.checks && is_message(call.kind)) {
-    count_of(elements_of(call.kind == Collective::send ? call.operand : call.result), call);
-    return exchange_announced(*this, call, operand, result);
+    count_of(elements_of(call.kind == Collective::send ? parts.operand : parts.result), call);
+    return exchange_announced(*this, parts, operand, result);
   }
-  if (s.checks) compare_announcements(*this, call);
-  if (s.threads == MPI_THREAD_MULTIPLE) {
-    std::shared_ptr<Worker::Task> before;
-    {
-      const std::lock_guard last(last_mutex_);
-      before = std::exchange(last_, nullptr);
-    }
-    if (before != nullptr) before->await();
+  if (s.checks) compare_announcements(*this, parts);
+  await_started();
+  communicate(parts, operand, result);
+}
+
+void MpiGroup::await_started() const {
+  std::shared_ptr<Worker::Task> before;
+  {
+    const std::lock_guard last(last_mutex_);
+    before = std::exchange(last_, nullptr);
   }
-  communicate(call, operand, result);
+  if (before != nullptr) before->await();
+}
+
+// All ranks take the same route: each step depends on what is the same on all of them.
+bool MpiGroup::submit(const CollectiveCall& call, const void* operand, void* result, DeviceQueue& queue) const {
+  State& s = state();
+  if (!s.nccl || !runtime::NcclCommunicator::takes(call)) return false;
+  prepare(call);
+  std::unique_lock lock(s.mutex, std::defer_lock);
+  if (s.threads < MPI_THREAD_MULTIPLE) lock.lock();
+  const std::lock_guard routes(routes_mutex_);
+  auto route = std::find_if(routes_.begin(), routes_.end(), [&](const Route& r) { return r.device == queue.device(); });
+  const bool is_new = route == routes_.end();
+  // Two ranks cannot agree for all.
+  if (is_new ? is_message(call.kind) : route->nccl == nullptr) return false;
+  if (s.checks) compare_announcements(*this, on_parts(call), is_new ? Memory::new_gpu : Memory::gpu);
+  if (is_new) {
+    await_started();
+    routes_.push_back({queue.device(), agree_on_nccl(*this, queue, call)});
+    route = routes_.end() - 1;
+    if (route->nccl == nullptr) return false;
+  }
+  try {
+    route->nccl->submit(call, operand, result);
+  } catch (const runtime::nccl::Failure& e) {
+    fail(fmt::format("{}: {}", function_of(call.kind), e.what()), call.location);
+  }
+  return true;
 }
 
 namespace {
@@ -162,14 +209,15 @@ std::unique_ptr<ProcessGroup::Pending> MpiGroup::start(const CollectiveCall& cal
     return nullptr;
   }
   prepare(call);
+  const CollectiveCall parts = on_parts(call);
   const std::lock_guard last(last_mutex_);
   if (call.kind == Collective::send_receive && operand != result && last_ == nullptr)
-    return std::make_unique<PendingMessages>(call, comm_, operand, result);
+    return std::make_unique<PendingMessages>(parts, comm_, operand, result);
   {
     const std::lock_guard lock(s.mutex);
     if (s.worker == nullptr) s.worker = std::make_unique<Worker>();
   }
-  last_ = s.worker->add([this, call, operand, result] { communicate(call, operand, result); });
+  last_ = s.worker->add([this, parts, operand, result] { communicate(parts, operand, result); });
   return std::make_unique<PendingCollective>(last_);
 }
 

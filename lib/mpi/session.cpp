@@ -97,6 +97,13 @@ Communicator adopt(MPI_Comm comm, std::string_view name, const Location& locatio
 
 constexpr uint64_t kWorld = 1;
 
+bool on_all_ranks(bool here, MPI_Comm comm, const Location& location) {
+  const int own = here ? 1 : 0;
+  int all = 0;
+  require(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, comm), "mpi::Session", location);
+  return all != 0;
+}
+
 /// Waits until all ranks end their sessions. If an operation of this rank has failed, others may wait for it: then only
 /// for a while. False if they have not ended by then.
 bool all_end(State& s) {
@@ -127,7 +134,9 @@ void end_session(State& s) {
     MPI_Comm_free(&s.announcements);
   }
   s.has_session = false;
-  for (const auto& [id, group] : s.groups) group->free();
+  // Submitted calls of NCCL may wait for those that a rank with a failure has not made.
+  const bool failed = !on_all_ranks(!s.failed, s.groups.at(kWorld)->comm(), {});
+  for (const auto& [id, group] : s.groups) group->free(failed);
   std::set_terminate(previous_handler);
 }
 
@@ -184,6 +193,7 @@ Session::Session(int argc, char** argv, Loc loc) : exceptions_(std::uncaught_exc
     require(MPI_Comm_dup(MPI_COMM_WORLD, &s.announcements), "mpi::Session", loc);
     start_announcements();
   }
+  s.nccl = on_all_ranks(runtime::nccl::is_wanted(), world, loc);
   adopt(world, "mpi::Session", loc);
   require(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &on_finalize, &s.end_key, nullptr), "mpi::Session", loc);
   require(MPI_Comm_set_attr(MPI_COMM_SELF, s.end_key, &s), "mpi::Session", loc);
@@ -199,7 +209,7 @@ Session::~Session() {
   if (std::uncaught_exceptions() > exceptions_) {
     // The message is the exception's, which the handler that catches it prints first.
     s.has_session = false;
-    for (const auto& [id, group] : s.groups) group->free();
+    for (const auto& [id, group] : s.groups) group->free(true);
     std::atexit(&abort_at_exit);
     return;
   }

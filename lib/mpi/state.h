@@ -25,6 +25,7 @@ struct State {
   int threads = MPI_THREAD_SINGLE;  ///< the level of thread support
   std::thread::id main_thread;      ///< that has started MPI
   bool checks = false;              ///< CALQUE_MPI_CHECK
+  bool nccl = false;                ///< no rank forbids it (CALQUE_LIBNCCL)
   MPI_Comm announcements = MPI_COMM_NULL;
   std::unique_ptr<Worker> worker;  ///< from the first call that is overlapped to the end of the session
   int rank = 0;                    ///< in the world

@@ -1,6 +1,6 @@
 #pragma once
-// The tests' interface of the stand-in for CUDA's driver and cuBLASLt: its calls, live handles, detected misuse, and
-// injected errors.
+// The tests' interface of the stand-in for CUDA's driver, cuBLASLt and NCCL: its calls, live handles, detected misuse,
+// and injected errors.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -15,7 +15,8 @@ namespace calque::test {
 
 class StandIn {
  public:
-  /// The instance that the library opens. The first call sets CALQUE_LIBCUDA and CALQUE_LIBCUBLASLT to it.
+  /// The instance that the library opens. The first call sets CALQUE_LIBCUDA, CALQUE_LIBCUBLASLT
+  /// and, unless it is set, CALQUE_LIBNCCL to it.
   static StandIn& get() {
     static StandIn& one = *new StandIn;
     return one;
@@ -44,6 +45,7 @@ class StandIn {
     const std::string path = stand_in_cuda();
     setenv("CALQUE_LIBCUDA", path.c_str(), 1);
     setenv("CALQUE_LIBCUBLASLT", path.c_str(), 1);
+    setenv("CALQUE_LIBNCCL", path.c_str(), 0);
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     const auto find = [&](auto& function, const char* name) {
       function =

@@ -118,6 +118,13 @@ Status cuDeviceTotalMem_v2(size_t* bytes, int number) {
   *bytes = size_t{1} << 30;
   return device(number);
 }
+Status cuDeviceGetUuid(unsigned char* uuid, int number) {
+  ENTER(false);
+  for (int i = 0; i < 16; ++i) uuid[i] = static_cast<unsigned char>(i);
+  uuid[0] = static_cast<unsigned char>(number - kNumber);
+  uuid[1] = static_cast<unsigned char>(s.settings["uuid"]);
+  return device(number);
+}
 Status cuDevicePrimaryCtxRetain(cuda::Context* context, int number) {
   ENTER(false);
   if (const Status status = device(number); status != kSuccess) return status;
@@ -313,6 +320,7 @@ size_t standInLive(const char* kind) {
   }
   if (k == "memory") return s.memory.live_allocations();
   if (k == "library") return live_library_objects();
+  if (k == "communicator") return live_communicators();
   if (k == "context") {
     int references = 0;
     for (const auto& [number, context] : s.contexts) references += context.references;

@@ -102,15 +102,17 @@ class Handles {
   std::set<T*> live_;
 };
 
-/// Objects of the stand-in for cuBLASLt, defined there.
+/// Objects of the stand-ins for cuBLASLt and NCCL, defined there.
 size_t live_library_objects();
+size_t live_communicators();
 
 struct State {
   std::recursive_mutex mutex;
   std::map<int, Context> contexts;  ///< by device
   /// Properties of the machine, as tests set them: number of devices, version of the driver and others.
   std::map<std::string, int> settings{{"devices", 1}, {"version", 12040},      {"major", 9},
-                                      {"minor", 0},   {"host_page_tables", 0}, {"foreign_capture", 0}};
+                                      {"minor", 0},   {"host_page_tables", 0}, {"foreign_capture", 0},
+                                      {"uuid", 0},    {"nccl_version", 22809}, {"nccl_async_error", 0}};
   Handles<Stream> streams;
   Handles<Event> events;
   Handles<Module> modules;

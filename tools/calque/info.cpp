@@ -12,6 +12,7 @@
 #include "ir/environment.h"
 #include "runtime/cuda/cublaslt_search.h"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/nccl.h"
 
 namespace calque::cli {
 namespace {
@@ -26,8 +27,8 @@ std::string present(const std::string& features) {
   return all;
 }
 
-/// The cuBLASLt that would be used, as far as known without a context.
-void tell_library(int driver_version) {
+/// The cuBLASLt and NCCL that would be used, as far as known without a context.
+void tell_libraries(int driver_version) {
   const runtime::SearchList choice = runtime::cublas::chosen_candidates(driver_version);
   const auto library = runtime::cublas::first_that_starts(choice, [](const auto&) { return true; });
   std::cout << "  cuBLASLt: "
@@ -35,6 +36,8 @@ void tell_library(int driver_version) {
                 : choice.named     ? "none: see CALQUE_LIBCUBLASLT"
                                    : "none found")
             << "\n";
+  const auto& nccl = runtime::nccl::library();
+  std::cout << "  NCCL: " << (nccl == nullptr ? "none found" : runtime::nccl::description(*nccl)) << "\n";
 }
 
 /// Each GPU with its driver, or the reason why it cannot be used. Creates no context.
@@ -49,7 +52,7 @@ void tell_gpus() {
   if (all.devices.empty())
     std::cout << "  no GPU: " << (all.problem.empty() ? "the driver shows none" : all.problem) << "\n";
   else
-    tell_library(all.driver_version);
+    tell_libraries(all.driver_version);
 }
 
 }  // namespace

@@ -109,12 +109,13 @@ if(TARGET test_gpu)
   set_target_properties(stand_in_refusing PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
   target_link_libraries(stand_in_refusing PRIVATE calque_test_usage)
   add_dependencies(test_gpu stand_in_cuda stand_in_refusing)
-  # Only used to check our declarations of the driver and of cuBLASLt.
+  # Only used to check our declarations of the driver, of cuBLASLt and of NCCL.
   find_path(CALQUE_CUDA_HEADERS cuda.h HINTS /usr/local/cuda/include)
   mark_as_advanced(CALQUE_CUDA_HEADERS)
   if(CALQUE_CUDA_HEADERS)
     set_source_files_properties(
       "${PROJECT_SOURCE_DIR}/test/gpu/cuda_layouts_test.cpp" "${PROJECT_SOURCE_DIR}/test/gpu/cublaslt_layouts_test.cpp"
+      "${PROJECT_SOURCE_DIR}/test/gpu/nccl_layouts_test.cpp"
       PROPERTIES COMPILE_OPTIONS "-isystem;${CALQUE_CUDA_HEADERS}")
   endif()
 endif()
@@ -264,6 +265,50 @@ if(TARGET calque::mpi AND NOT CALQUE_SANITIZE)
   calque_add_mpi_fault(message_not_received "ends its session" "calls mpi::send(f64[2], to it) of communicator 1 (faults.cpp:")
   calque_add_mpi_fault(both_receive "rank 0 calls mpi::recv(f64[2], from it)" "rank 1 calls mpi::recv(f64[2], from it)")
   calque_add_mpi_fault(split_of_some "calls mpi::Communicator::split() of communicator 1 (faults.cpp:" "calls mpi::barrier()")
+  # Arrays on GPUs, on the stand-in.
+  if(TARGET stand_in_cuda)
+    add_executable(mpi_nccl "${PROJECT_SOURCE_DIR}/test/mpi/nccl.cpp")
+    set_target_properties(mpi_nccl PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test")
+    target_link_libraries(mpi_nccl PRIVATE calque::mpi calque_test_usage ${CMAKE_DL_LIBS})
+    add_dependencies(mpi_nccl stand_in_cuda)
+    function(calque_add_nccl_test case ranks)
+      calque_add_mpi_test(mpi.nccl.${case}.${ranks} "${CALQUE_MPIRUN}" ${CALQUE_MPIRUN_FLAGS} -np ${ranks}
+                          $<TARGET_FILE:mpi_nccl> ${case})
+    endfunction()
+    foreach(ranks RANGE 1 3)
+      calque_add_nccl_test(collectives ${ranks})
+    endforeach()
+    calque_add_nccl_test(programs 1)
+    calque_add_nccl_test(programs 3)
+    calque_add_nccl_test(caught 3)
+    calque_add_mpi_test(mpi.nccl.checked "${CALQUE_MPIRUN}" ${CALQUE_MPIRUN_FLAGS} -np 2 $<TARGET_FILE:mpi_nccl> collectives)
+    set_property(TEST mpi.nccl.checked APPEND PROPERTY ENVIRONMENT "CALQUE_MPI_CHECK=1")
+    # Texts that are printed, by jobs that end well or, with `fault`, do not.
+    function(calque_add_nccl_texts case how)
+      calque_add_mpi_test(mpi.nccl.${case} "${PROJECT_SOURCE_DIR}/test/mpi/fault.py" ${how} "${CALQUE_MPIRUN}"
+                          ${CALQUE_MPIRUN_FLAGS} -np 3 $<TARGET_FILE:mpi_nccl> ${case} -- ${ARGN})
+      set_property(TEST mpi.nccl.${case} APPEND PROPERTY ENVIRONMENT "CALQUE_LOG=info")
+    endfunction()
+    set(through_host "communicator 1 of 3: arrays on GPUs are communicated through host memory:")
+    calque_add_nccl_texts(missing --ends-well "CALQUE_LIBNCCL: /nowhere/libnccl.so.2 cannot be opened"
+                          "${through_host} rank 1 has no NCCL" "missing: all right")
+    calque_add_nccl_texts(old --ends-well "is NCCL 2.8.4; version 2.10.0 or later is needed"
+                          "${through_host} rank 1 has no NCCL" "old: all right")
+    calque_add_nccl_texts(versions --ends-well "${through_host} rank 0 has NCCL 2.28.9 and rank 1 has 2.28.10"
+                          "versions: all right")
+    calque_add_nccl_texts(shared --ends-well "${through_host} ranks 0 and 2 share a GPU" "shared: all right")
+    calque_add_nccl_texts(off --ends-well "off: all right")
+    calque_add_nccl_texts(no_id --ends-well "${through_host} it does not start on rank 0" "no_id: all right")
+    calque_add_nccl_texts(refuses --ends-well "does not start on rank 1: NCCL reports unhandled system error"
+                          "${through_host} it does not start on rank 1" "refuses: all right")
+    calque_add_nccl_texts(fails --fault "[rank 1] mpi::allreduce: NCCL reports unhandled system error, as the stand-in was told"
+                          "(nccl.cpp:")
+    calque_add_nccl_texts(fails_later --fault "[rank 1] mpi::bcast: NCCL reports unhandled system error" "(nccl.cpp:")
+    calque_add_nccl_texts(fails_in_group --fault "[rank 1] mpi::alltoall: NCCL reports unhandled system error" "(nccl.cpp:")
+    calque_add_nccl_texts(memories --fault "calls mpi::allreduce(f32[2], sum, on a GPU that is new to it) of communicator 1"
+                          "calls mpi::allreduce(f32[2], sum) of communicator 1")
+    set_property(TEST mpi.nccl.memories APPEND PROPERTY ENVIRONMENT "CALQUE_MPI_CHECK=1")
+  endif()
 endif()
 
 include(CalqueCheckedTests)

@@ -22,6 +22,9 @@ CudaContext::CudaContext(std::shared_ptr<const cuda::Driver> driver, int number)
   check(driver_->device_name(text, sizeof text, device_), "the device cannot be asked");
   name_ = text;
   check(driver_->device_memory(&memory_, device_), "the device cannot be asked");
+  unsigned char uuid[16] = {};
+  check(driver_->device_uuid(uuid, device_), "the device cannot be asked");
+  uuid_.assign(uuid, uuid + sizeof uuid);
   if (arch_.empty()) {
     throw DeviceError(prefix() + name_ + " has compute capability " + std::to_string(major) + "." +
                       std::to_string(minor) + ", 8.0 or later is needed");

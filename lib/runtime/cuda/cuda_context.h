@@ -27,6 +27,8 @@ class CudaContext {
   int processors() const { return processors_; }
   size_t memory() const { return memory_; }
   int shared_bytes_of_block() const { return shared_bytes_; }
+  /// The 16 bytes that identify the GPU, also of a part of it (MIG).
+  const std::string& uuid() const { return uuid_; }
 
   // ---- after it was made current
   cuda::Context context() const { return context_; }
@@ -106,7 +108,7 @@ class CudaContext {
   int device_ = 0, capability_ = 0, processors_ = 1, shared_bytes_ = 0;
   size_t memory_ = 0;
   bool uses_host_page_tables_ = false;
-  std::string arch_, name_;
+  std::string arch_, name_, uuid_;
   cuda::Context context_ = nullptr;
   cuda::Stream stream_ = nullptr, fetches_ = nullptr;
   std::mutex mutex_;

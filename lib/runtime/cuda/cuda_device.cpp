@@ -35,6 +35,35 @@ std::string key_of(const kernel::Program& program, const codegen::DeviceImage& i
   return key;
 }
 
+/// The stream of a device.
+class CudaQueue final : public DeviceQueue {
+ public:
+  CudaQueue(KernelDevice& api, CudaContext& context) : api_(api), context_(context) {}
+  Device device() const override { return api_.device(); }
+  std::string hardware() const override { return context_.uuid(); }
+  void with_stream(const char* label, const std::function<void(void* stream)>& use) override {
+    const CudaContext::Current current(context_);
+    use(context_.stream());
+    if (label != nullptr) context_.launches().add(label);
+  }
+  void copy(void* to, const void* from, size_t bytes) override {
+    if (bytes != 0 && to != from) api_.copy(to, from, bytes);
+  }
+  void fill_zeros(void* to, size_t bytes) override {
+    if (bytes == 0) return;
+    const CudaContext::Current current(context_);
+    context_.check(context_.driver().store8(address_of(to), 0, bytes, context_.stream()), "a store");
+  }
+  std::shared_ptr<void> scratch(size_t bytes) override {
+    return {api_.allocate(bytes), [api = &api_, bytes](void* memory) { api->release(memory, bytes); }};
+  }
+  void synchronize() override { context_.synchronize(); }
+
+ private:
+  KernelDevice& api_;
+  CudaContext& context_;
+};
+
 class CudaDevice final : public KernelDevice {
  public:
   CudaDevice(std::shared_ptr<const cuda::Driver> driver, int number)
@@ -83,6 +112,7 @@ class CudaDevice final : public KernelDevice {
     }
   }
   void synchronize() override { context_.synchronize(); }
+  DeviceQueue* queue() override { return &queue_; }
   void trim() override {
     context_.synchronize();
     free_all(pool_.clear());
@@ -95,6 +125,7 @@ class CudaDevice final : public KernelDevice {
   void free_all(const std::vector<MemoryPool::Block>& blocks) noexcept;
 
   CudaContext context_;
+  CudaQueue queue_{*this, context_};
   CudaEvents events_{context_};
   mutable ProductLibrary library_{context_};
   MemoryPool pool_;

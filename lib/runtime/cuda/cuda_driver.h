@@ -79,6 +79,7 @@ struct CopyNode {
   X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, int device))                           \
   X(device_name, cuDeviceGetName, (char* name, int length, int device))                                        \
   X(device_memory, cuDeviceTotalMem_v2, (size_t* bytes, int device))                                           \
+  X(device_uuid, cuDeviceGetUuid, (unsigned char* uuid, int device))                                           \
   X(context_retain, cuDevicePrimaryCtxRetain, (Context * context, int device))                                 \
   X(context_release, cuDevicePrimaryCtxRelease_v2, (int device))                                               \
   X(context_push, cuCtxPushCurrent_v2, (Context context))                                                      \
