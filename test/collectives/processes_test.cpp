@@ -1,4 +1,5 @@
 // Collective operations among processes, which are threads here: values and derivatives of the whole.
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -81,6 +82,23 @@ TEST(Processes, CompiledAsAtOnce) {
 }
 
 /// sum over ranks of <ct, J dx> equals that of <J^T ct, dx>, and J dx equals a difference.
+// Sums, and what moves elements, are of pairs of real numbers; products of complex numbers are evaluated.
+TEST(Processes, ComplexNumbersAreCommunicatedAsPairs) {
+  for (const Operation& o : kOperations) {
+    if (o.op == ReduceOp::max || o.op == ReduceOp::min) continue;
+    const auto right = on_ranks(3, [&](const Group& group) {
+      const D x = operand_of(o, 3, group->rank());
+      const auto z = as_complex(x, cos(x));
+      const auto f = jit([&](auto v) { return apply(group, o, v + v); });
+      std::ostringstream plan;
+      plan << f.lower(z).plan();
+      const bool is_evaluated = plan.str().find("host_call") != std::string::npos;
+      return static_cast<int>(is_evaluated == (o.op == ReduceOp::prod) && array_equal(apply(group, o, z + z), f(z)));
+    });
+    for (const int r : right) EXPECT_EQ(r, 1) << name_of(o);
+  }
+}
+
 TEST(Processes, DerivativesAreThoseOfTheWhole) {
   constexpr double kStep = 1e-6;
   for (const int64_t ranks : {1, 2, 3}) {
