@@ -98,19 +98,19 @@ class Array : public ops::Base, public detail::Members<Array<T>>, public detail:
   }
   template <class U, class A>
     requires(!std::same_as<U, T>)
-  static Array from(const std::vector<U, A>&, const Shape& = {}, Location = {}) {
+  static Array from(const std::vector<U, A>&, const Counts& = {}, Location = {}) {
     static_assert(sizeof(U) == 0,
                   "calque: from copies elements of the array's type; write cq::Array<U>::from(...) for a "
                   "std::vector<U>, and cast the array");
     return Array();
   }
-  /// Copies row-major elements. Throws ShapeError when their number differs from that of the shape.
-  static Array from(std::span<const T> elements, const Shape& shape, Loc loc = Loc::current()) {
-    detail::check_count("from", elements.size(), shape, loc);
-    return Array(AnyArray::from<T>(elements, shape));
+  /// Copies row-major elements; one extent may be -1 and is inferred. Throws ShapeError when their number differs from
+  /// that of the shape.
+  static Array from(std::span<const T> elements, const Counts& shape, Loc loc = Loc::current()) {
+    return Array(AnyArray::from<T>(elements, detail::shape_of_elements(elements.size(), shape.list, loc)));
   }
   /// Copies a vector of row-major elements. Throws ShapeError when their number differs from that of the shape.
-  static Array from(const std::vector<T>& elements, const Shape& shape, Loc loc = Loc::current())
+  static Array from(const std::vector<T>& elements, const Counts& shape, Loc loc = Loc::current())
     requires(!std::same_as<T, bool>)
   {
     return from(std::span<const T>(elements), shape, loc);

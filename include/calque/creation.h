@@ -75,4 +75,29 @@ Tracer<T> linspace(double low, double high, int64_t n, bool endpoint = true, Loc
                             : detail::ops::linspace_without_end(dtype_of<T>, low, high, n, loc));
 }
 
+#define CALQUE_NEEDS_ELEMENT(f, example)                                      \
+  static_assert(!std::is_void_v<T>, "calque: write cq::" f "<double>" example \
+                                    ", with the element type; outside a trace cq::Array<double>::" f example)
+template <std::same_as<void> T = void, class V>
+Array<float> full(const Counts&, const V&) {
+  CALQUE_NEEDS_ELEMENT("full", "({3}, 1.0)");
+  return {};
+}
+template <std::same_as<void> T = void>
+Array<float> arange(double, double = 0, double = 1) {
+  CALQUE_NEEDS_ELEMENT("arange", "(5)");
+  return {};
+}
+template <std::same_as<void> T = void>
+Array<float> eye(int64_t) {
+  CALQUE_NEEDS_ELEMENT("eye", "(3)");
+  return {};
+}
+template <std::same_as<void> T = void>
+Array<float> linspace(double, double, int64_t, bool = true) {
+  CALQUE_NEEDS_ELEMENT("linspace", "(0, 1, 5)");
+  return {};
+}
+#undef CALQUE_NEEDS_ELEMENT
+
 }  // namespace calque

@@ -3,8 +3,10 @@
 // of images are [N, spatial..., C]. Elements are floats, of which 16-bit ones are computed in f32; integers and bools
 // count as f32. Complex numbers are DTypeErrors.
 #include <optional>
+#include <vector>
 
 #include "calque/detail/recorded.h"
+#include "calque/numpy/statistics.h"
 
 namespace calque {
 
@@ -120,6 +122,75 @@ template <ArrayLike X>
   return detail::recorded<inexact_t<elem_t<X>>>("logmeanexp", loc, f, x);
 }
 
+#define CALQUE_OUT(...) __VA_ARGS__
+#define CALQUE_LOG_MASKED_OF(f, Out, Mask)                                                         \
+  template <ArrayLike X>                                                                           \
+  [[nodiscard]] Out f(const X& x, const BasicMasked<detail::Mask>& of, Loc loc = Loc::current()) { \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                  \
+    const auto erased = [&](detail::Operands o) {                                                  \
+      return detail::ops::f##_where(o[0], o[1], of.axes, of.keepdims.value, loc);                  \
+    };                                                                                             \
+    return detail::apply_to<Out>(#f, loc, all, erased);                                            \
+  }
+#define CALQUE_LOG_MASKED(f)                                                \
+  CALQUE_LOG_MASKED_OF(f, CALQUE_OUT(out_t<inexact_t<elem_t<X>>, X>), Mask) \
+  CALQUE_LOG_MASKED_OF(f, Tracer<inexact_t<elem_t<X>>>, TracerMask)
+/// `logsumexp` of the elements under a mask, `logsumexp(x, {.where = mask})`; -infinity for none.
+///     logsumexp(D{1000, 1000, 2000}, {.where = B{true, true, false}})  // 1000.69314718
+CALQUE_LOG_MASKED(logsumexp)
+/// `logmeanexp` of the elements under a mask; NaN for none.
+///     logmeanexp(D{1000, 1000, 2000}, {.where = B{true, true, false}})  // 1000.0
+CALQUE_LOG_MASKED(logmeanexp)
+#undef CALQUE_LOG_MASKED
+#undef CALQUE_LOG_MASKED_OF
+
+/// log of the sum of b e^x over the axes, of factors b that broadcast with x; NaN where it is negative. Of the promoted
+/// type (integers and bool: f32). Throws as `logsumexp`, and ShapeError when the operands do not broadcast.
+///     logsumexp(D{1000, 1000}, D{3, -1})  // 1000.69314718
+template <ArrayLike X, ArrayLike B>
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, B>>, X, B> logsumexp(const X& x, const B& b, Axes axes = {},
+                                                                      KeepDims keep = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::logsumexp_weighted(o[0], o[1], axes, keep.value, loc); };
+  return detail::recorded<inexact_t<promoted_elem_t<X, B>>>("logsumexp", loc, f, x, b);
+}
+/// The type of `cq::signs`.
+struct signs_t {};
+/// `logsumexp(x, b, axes, cq::signs)`: the signs of the sums as well.
+inline constexpr signs_t signs{};
+/// (log of the modulus, sign) of the sum of b e^x, as jax.nn.logsumexp with `return_sign`: the sign is -1, 0 or 1.
+///     logsumexp(D{1000, 1000}, D{1, -3}, {}, signs)  // 1000.69314718, -1.0
+template <ArrayLike X, ArrayLike B>
+[[nodiscard]] auto logsumexp(const X& x, const B& b, Axes axes, signs_t, KeepDims keep = {}, Loc loc = Loc::current()) {
+  using Out = out_t<inexact_t<promoted_elem_t<X, B>>, X, B>;
+  const auto f = [&](detail::Operands o) { return detail::ops::logsumexp_signed(o[0], o[1], axes, keep.value, loc); };
+  return detail::apply_tuple<Out, Out>("logsumexp", loc, f, x, b);
+}
+
+/// A function along an axis of the elements where a mask is true: `softmax(x, {.where = mask})`.
+template <class Mask>
+struct BasicMaskedAlong {
+  Mask where;
+  int axis = -1;
+};
+#define CALQUE_SOFTMAX_OF(f, Out, Mask)                                                                       \
+  template <ArrayLike X>                                                                                      \
+  [[nodiscard]] Out f(const X& x, const BasicMaskedAlong<detail::Mask>& of, Loc loc = Loc::current()) {       \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                             \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f##_where(o[0], o[1], of.axis, loc); }; \
+    return detail::apply_to<Out>(#f, loc, all, erased);                                                       \
+  }
+#define CALQUE_SOFTMAX(f)                                                \
+  CALQUE_SOFTMAX_OF(f, CALQUE_OUT(out_t<inexact_t<elem_t<X>>, X>), Mask) \
+  CALQUE_SOFTMAX_OF(f, Tracer<inexact_t<elem_t<X>>>, TracerMask)
+/// `softmax` of the elements under a mask, 0 elsewhere. Throws ShapeError also when the mask does not broadcast to x.
+///     softmax(D{0, 0, 9}, {.where = B{true, true, false}})  // [0.5 0.5 0. ]
+CALQUE_SOFTMAX(softmax)
+/// `log_softmax` of the elements under a mask, -infinity elsewhere.
+///     log_softmax(D{0, 0, 9}, {.where = B{true, true, false}})  // [-0.69314718 -0.69314718        -inf]
+CALQUE_SOFTMAX(log_softmax)
+#undef CALQUE_SOFTMAX
+#undef CALQUE_SOFTMAX_OF
+
 // ---- pooling
 
 #define CALQUE_POOLING(f, R)                                                                      \
@@ -162,6 +233,27 @@ template <ArrayLike X>
                                                        Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::reduce_window(o[0], how, options, loc); };
   return detail::recorded<sum_t<elem_t<X>>>("reduce_window", loc, f, x);
+}
+
+/// Windows of `conv_patches`; empty lists mean 1 for every spatial dimension.
+struct PatchesOptions {
+  /// The extent of the window in each spatial dimension.
+  std::vector<int64_t> window{};
+  std::vector<int64_t> strides{};
+  Padding padding{};
+  std::vector<int64_t> dilation{};
+};
+/// The windows of x [N, spatial..., C] that `conv` reads, as jax.lax.conv_general_dilated_patches: [N, out..., C times
+/// the elements of a window], those of the first channel first; padding is 0. Of x's type. Throws ShapeError for a rank
+/// below 2 and for options of the wrong length or below 1.
+///     conv_patches(D{1, 2, 3}.reshape({1, 3, 1}), {.window = {2}})  // [[[1. 2.]
+///                                                                   //   [2. 3.]]]
+template <ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, X> conv_patches(const X& x, const PatchesOptions& options, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::conv_patches(o[0], options.window, options.strides, options.padding, options.dilation, loc);
+  };
+  return detail::recorded<elem_t<X>>("conv_patches", loc, f, x);
 }
 
 // ---- layers
@@ -240,6 +332,43 @@ template <ArrayLike X>
   const auto f = [&](detail::Operands o) { return detail::ops::standardize(o[0], options.axes, options.epsilon, loc); };
   return detail::recorded<inexact_t<elem_t<X>>>("standardize", loc, f, x);
 }
+/// (x - mean) / sqrt(variance + epsilon) of a mean and a variance that broadcast with x. Of the promoted type (integers
+/// and bool: f32). Throws ShapeError when they do not broadcast.
+///     standardize(D{1, 2, 3}, 1.0, 4.0, {.epsilon = 0})  // [0.  0.5 1. ]
+template <ArrayLike X, OperandLike M, OperandLike V>
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, M, V>>, X, M, V> standardize(const X& x, const M& mean,
+                                                                              const V& variance,
+                                                                              const StandardizeOptions& options = {},
+                                                                              Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::standardize_with(o[0], o[1], o[2], options.epsilon, loc);
+  };
+  return detail::recorded<inexact_t<promoted_elem_t<X, M, V>>>("standardize", loc, f, x, mean, variance);
+}
+/// `standardize` by the mean and variance of the elements under a mask.
+template <class Mask>
+struct BasicMaskedStandardize {
+  Mask where;
+  Axes axes = -1;
+  double epsilon = 1e-5;
+};
+#define CALQUE_STANDARDIZE(Out, Mask)                                                       \
+  template <ArrayLike X>                                                                    \
+  [[nodiscard]] Out standardize(const X& x, const BasicMaskedStandardize<detail::Mask>& of, \
+                                Loc loc = Loc::current()) {                                 \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};           \
+    const auto f = [&](detail::Operands o) {                                                \
+      return detail::ops::standardize_where(o[0], o[1], of.axes, of.epsilon, loc);          \
+    };                                                                                      \
+    return detail::apply_to<Out>("standardize", loc, all, f);                               \
+  }
+/// x less the mean of its elements under a mask, divided by the root of their variance plus epsilon; NaN where there
+/// are none.
+///     standardize(D{1, 3, 7}, {.where = B{true, true, false}, .epsilon = 0})  // [-1.  1.  5.]
+CALQUE_STANDARDIZE(CALQUE_OUT(out_t<inexact_t<elem_t<X>>, X>), Mask)
+CALQUE_STANDARDIZE(Tracer<inexact_t<elem_t<X>>>, TracerMask)
+#undef CALQUE_STANDARDIZE
+#undef CALQUE_OUT
 /// x / sqrt(mean of squares + eps) along the axis (Zhang, Sennrich 2019). Throws ShapeError for an axis out of range.
 ///     rms_norm(D{1, 7}, -1, 0)  // [0.2 1.4]
 template <ArrayLike X>

@@ -134,14 +134,22 @@ CALQUE_ALONG(cummax, elem_t<X>)
 /// axis out of range, DTypeError for complex x.
 ///     cummin(D{3, 1, 2}, 0)  // [3. 1. 1.]
 CALQUE_ALONG(cummin, elem_t<X>)
+#undef CALQUE_ALONG
+
+#define CALQUE_ALONG_LAST(f, R)                                                                              \
+  template <ArrayLike X>                                                                                     \
+  [[nodiscard]] out_t<R, X> f(const X& x, int axis = -1, Loc loc = Loc::current()) {                         \
+    const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::f(o[0], axis, loc); }; \
+    return detail::apply<out_t<R, X>>(#f, loc, erased, x);                                                   \
+  }
 /// e^x divided by its sum along the axis, without overflow; of x's shape and type (integers and bool: f32). Throws
 /// ShapeError for an axis out of range, DTypeError for complex x.
-///     softmax(D{0, 0, 1000}, 0)  // [0. 0. 1.]
-CALQUE_ALONG(softmax, inexact_t<elem_t<X>>)
+///     softmax(D{0, 0, 1000})  // [0. 0. 1.]
+CALQUE_ALONG_LAST(softmax, inexact_t<elem_t<X>>)
 /// log of `softmax`, without cancellation. Types and errors as for `softmax`.
-///     log_softmax(D{0, 0, 1000}, 0)  // [-1000. -1000.     0.]
-CALQUE_ALONG(log_softmax, inexact_t<elem_t<X>>)
-#undef CALQUE_ALONG
+///     log_softmax(D{0, 0, 1000})  // [-1000. -1000.     0.]
+CALQUE_ALONG_LAST(log_softmax, inexact_t<elem_t<X>>)
+#undef CALQUE_ALONG_LAST
 
 /// Layer normalization (Ba, Kiros, Hinton 2016): (x - mean) / sqrt(var + eps) along the axis, of x's shape and type
 /// (integers and bool: f32). Throws ShapeError for an axis out of range, DTypeError for complex x.

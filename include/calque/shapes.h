@@ -122,7 +122,7 @@ template <ArrayLike X, OperandLike V>
 /// the axis is out of range. (A deduced type, so that `{1}` is a list of one split point.)
 ///     split(D{1, 2, 3, 4}, 2, 0)  // [1. 2.], [3. 4.]
 template <ArrayLike X, std::integral I>
-[[nodiscard]] std::vector<out_t<elem_t<X>, X>> split(const X& x, I sections, int axis, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<out_t<elem_t<X>, X>> split(const X& x, I sections, int axis = 0, Loc loc = Loc::current()) {
   const detail::Operand operand = detail::operand_of(x, loc);
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::split(o[0], static_cast<int64_t>(sections), axis, loc);
@@ -133,7 +133,8 @@ template <ArrayLike X, std::integral I>
 /// are clamped to the extent. Throws ShapeError for an axis out of range.
 ///     split(D{1, 2, 3, 4}, {1, 3}, 0)  // [1.], [2. 3.], [4.]
 template <ArrayLike X>
-[[nodiscard]] std::vector<out_t<elem_t<X>, X>> split(const X& x, Counts indices, int axis, Loc loc = Loc::current()) {
+[[nodiscard]] std::vector<out_t<elem_t<X>, X>> split(const X& x, Counts indices, int axis = 0,
+                                                     Loc loc = Loc::current()) {
   const detail::Operand operand = detail::operand_of(x, loc);
   const auto f = [&](std::span<const detail::Operand> o) {
     return detail::ops::split_at(o[0], indices.list, axis, loc);
@@ -143,27 +144,28 @@ template <ArrayLike X>
 
 // ---- concatenation
 
-#define CALQUE_CONCATENATION(f)                                                                                        \
-  template <ArrayLike X>                                                                                               \
-  X f(std::initializer_list<X> xs, int axis, Loc loc = Loc::current()) {                                               \
-    return detail::f##_all<X>(std::span(xs.begin(), xs.size()), axis, loc);                                            \
-  }                                                                                                                    \
-  template <ArrayLike X>                                                                                               \
-  X f(const std::vector<X>& xs, int axis, Loc loc = Loc::current()) {                                                  \
-    return detail::f##_all<X>(std::span(xs), axis, loc);                                                               \
-  }                                                                                                                    \
-  template <ArrayLike X, size_t N>                                                                                     \
-  X f(const std::array<X, N>& xs, int axis, Loc loc = Loc::current()) {                                                \
-    return detail::f##_all<X>(std::span(xs), axis, loc);                                                               \
-  }                                                                                                                    \
-  template <ArrayLike... X>                                                                                            \
-  [[nodiscard]] out_t<promoted_elem_t<X...>, X...> f(const std::tuple<X...>& xs, int axis, Loc loc = Loc::current()) { \
-    const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::f(o, axis, loc); };              \
-    return std::apply(                                                                                                 \
-        [&](const auto&... each) {                                                                                     \
-          return detail::apply<out_t<promoted_elem_t<X...>, X...>>(#f, loc, erased, each...);                          \
-        },                                                                                                             \
-        xs);                                                                                                           \
+#define CALQUE_CONCATENATION(f)                                                                           \
+  template <ArrayLike X>                                                                                  \
+  X f(std::initializer_list<X> xs, int axis = 0, Loc loc = Loc::current()) {                              \
+    return detail::f##_all<X>(std::span(xs.begin(), xs.size()), axis, loc);                               \
+  }                                                                                                       \
+  template <ArrayLike X>                                                                                  \
+  X f(const std::vector<X>& xs, int axis = 0, Loc loc = Loc::current()) {                                 \
+    return detail::f##_all<X>(std::span(xs), axis, loc);                                                  \
+  }                                                                                                       \
+  template <ArrayLike X, size_t N>                                                                        \
+  X f(const std::array<X, N>& xs, int axis = 0, Loc loc = Loc::current()) {                               \
+    return detail::f##_all<X>(std::span(xs), axis, loc);                                                  \
+  }                                                                                                       \
+  template <ArrayLike... X>                                                                               \
+  [[nodiscard]] out_t<promoted_elem_t<X...>, X...> f(const std::tuple<X...>& xs, int axis = 0,            \
+                                                     Loc loc = Loc::current()) {                          \
+    const auto erased = [&](std::span<const detail::Operand> o) { return detail::ops::f(o, axis, loc); }; \
+    return std::apply(                                                                                    \
+        [&](const auto&... each) {                                                                        \
+          return detail::apply<out_t<promoted_elem_t<X...>, X...>>(#f, loc, erased, each...);             \
+        },                                                                                                \
+        xs);                                                                                              \
   }
 namespace detail {
 #define CALQUE_CONCATENATION_OF_LIST(f)                                                   \
@@ -179,9 +181,9 @@ CALQUE_CONCATENATION_OF_LIST(stack)
 #undef CALQUE_CONCATENATION_OF_LIST
 }  // namespace detail
 
-/// The arrays one after another along the axis: `cq::concatenate({a, b}, 0)` of one type, a vector or array of them, or
-/// a tuple of several types, which promote. Throws ShapeError when there is none, when shapes differ besides the axis,
-/// or for an axis out of range.
+/// The arrays one after another along the axis, the first by default: `cq::concatenate({a, b}, 0)` of one type, a
+/// vector or array of them, or a tuple of several types, which promote. Throws ShapeError when there is none, when
+/// shapes differ besides the axis, or for an axis out of range.
 ///     concatenate({D{1, 2}, D{3}}, 0)  // [1. 2. 3.]
 CALQUE_CONCATENATION(concatenate)
 /// Arrays of one shape stacked along a new axis of the result; argument types as for `concatenate`. Throws ShapeError

@@ -129,6 +129,15 @@ template <ArrayLike X>
   return detail::apply_tuple<out_t<elem_t<X>, X>, out_t<int32_t, X>>("top_k", loc, f, x);
 }
 
+/// The same along another axis, which has k elements in the results. Throws ShapeError also when it is out of range.
+///     top_k(D{{3, 1}, {4, 2}}, 1, 0)  // [[4. 2.]], [[1 1]]
+template <ArrayLike X>
+[[nodiscard]] std::tuple<out_t<elem_t<X>, X>, out_t<int32_t, X>> top_k(const X& x, int64_t k, int axis,
+                                                                       Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::top_k_along(o[0], k, axis, loc); };
+  return detail::apply_tuple<out_t<elem_t<X>, X>, out_t<int32_t, X>>("top_k", loc, f, x);
+}
+
 /// For each element of x its position (i32) in the sorted vector: how many elements of that are less (side::left), or
 /// not greater (side::right); of x's shape. The two promote to one type. Throws ShapeError unless the sorted elements
 /// are a vector.
@@ -139,6 +148,17 @@ template <OperandLike S, OperandLike X>
                                                 Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::searchsorted(o[0], o[1], where, loc); };
   return detail::recorded<int32_t>("searchsorted", loc, f, sorted, x);
+}
+/// The same in a vector that these indices sort, as `argsort` gives them: `searchsorted(a, x, cq::side::left, order)`.
+/// Throws DTypeError for indices that are not integers.
+///     searchsorted(D{3, 1, 2}, D{2.5}, side::left, I{1, 2, 0})  // [2]
+template <ArrayLike S, OperandLike X, ArrayLike I>
+[[nodiscard]] out_t<int32_t, S, X, I> searchsorted(const S& unsorted, const X& x, side where, const I& sorter,
+                                                   Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::searchsorted(detail::ops::take(o[0], o[2], 0, mode::clip, loc), o[1], where, loc);
+  };
+  return detail::recorded<int32_t>("searchsorted", loc, f, unsorted, x, sorter);
 }
 /// The number (i32) of the bin of each element of x, where bin i is [bins[i - 1], bins[i]), or (bins[i - 1], bins[i]]
 /// if `right`; descending bins are half open at the same end, as numpy.digitize. Throws ShapeError unless bins are a
@@ -209,40 +229,67 @@ template <class T>
 struct UniqueOptions {
   int64_t size;
   std::optional<T> fill_value{};
+  /// The slices along this axis are compared, in lexicographic order; without it all elements.
+  std::optional<int> axis{};
+  /// NaN equals NaN.
+  bool equal_nan = true;
 };
 /// The distinct elements of x in ascending order, as many as the options say, then the fill value: `cq::unique(x,
-/// {.size = 8})`. Throws ShapeError for a negative size.
+/// {.size = 8})`; with an axis the distinct slices along it. Throws ShapeError for a negative size and an axis out of
+/// range.
 ///     unique(I{3, 1, 3, 2}, {.size = 4, .fill_value = -1})  // [ 1  2  3 -1]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> unique(const X& x, UniqueOptions<elem_t<X>> options, Loc loc = Loc::current()) {
   const auto fill = detail::fill_of(options.fill_value);
-  const auto f = [&](detail::Operands o) { return detail::ops::unique(o[0], options.size, detail::get(fill), loc); };
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::unique_of(o[0], options.size, detail::get(fill), options.axis, options.equal_nan, loc);
+  };
   return detail::recorded<elem_t<X>>("unique", loc, f, x);
 }
 /// (values, indices, inverse, counts), as numpy.unique_all: those of `unique`, the index of the first of each in the
-/// flattened x, for each element of x (of its shape) the number of its value, and how often each value occurs; indices
-/// and counts are 0 behind the last value found. Of values that the size cuts off the numbers in `inverse` go on.
+/// flattened x or along the axis, for each element of x (of its shape) or slice the number of its value, and how often
+/// each value occurs; indices and counts are 0 behind the last value found. Of values that the size cuts off the
+/// numbers in `inverse` go on.
 ///     unique_all(I{3, 1, 3, 2}, {.size = 3})  // [1 2 3], [1 3 0], [2 0 2 1], [1 1 2]
 template <ArrayLike X>
 [[nodiscard]] auto unique_all(const X& x, UniqueOptions<elem_t<X>> options, Loc loc = Loc::current()) {
   using I = out_t<int32_t, X>;
   const auto fill = detail::fill_of(options.fill_value);
   const auto f = [&](detail::Operands o) {
-    return detail::ops::unique_all(o[0], options.size, detail::get(fill), loc);
+    return detail::ops::unique_all_of(o[0], options.size, detail::get(fill), options.axis, options.equal_nan, loc);
   };
   return detail::apply_tuple<out_t<elem_t<X>, X>, I, I, I>("unique_all", loc, f, x);
 }
 
+namespace detail {
+/// How many counts come before the first one that is 0.
+inline int64_t leading_nonzero(const Array<int32_t>& counts, Loc loc) {
+  const auto host = counts.host(loc);
+  return std::find(host.begin(), host.end(), 0) - host.begin();
+}
+}  // namespace detail
 /// (values, indices, inverse, counts) of all distinct elements of an array.
 ///     unique_all(I{3, 1, 3, 2})  // [1 2 3], [1 3 0], [2 0 2 1], [1 1 2]
 template <Elem T>
 [[nodiscard]] std::tuple<Array<T>, Array<int32_t>, Array<int32_t>, Array<int32_t>> unique_all(
     const Array<T>& x, Loc loc = Loc::current()) {
   const auto [values, indices, inverse, counts] = unique_all(x, UniqueOptions<T>{x.size()}, loc);
-  const auto host = counts.host(loc);
-  const int64_t n = std::find(host.begin(), host.end(), 0) - host.begin();
+  const int64_t n = detail::leading_nonzero(counts, loc);
   return {detail::first_elements(values, n, loc), detail::first_elements(indices, n, loc), inverse,
           detail::first_elements(counts, n, loc)};
+}
+/// (values, indices, inverse, counts) of all distinct slices of an array along the axis.
+///     unique_all(I{{1, 2}, {0, 1}, {1, 2}}, 0)  // [[0 1]
+///                                               //  [1 2]],
+///                                               // [1 0],
+///                                               // [1 0 1],
+///                                               // [1 2]
+template <Elem T>
+[[nodiscard]] std::tuple<Array<T>, Array<int32_t>, Array<int32_t>, Array<int32_t>> unique_all(
+    const Array<T>& x, int axis, Loc loc = Loc::current()) {
+  const int64_t extent = detail::extent_along("unique_all", x.any(loc), axis, loc);
+  const auto counts = std::get<3>(unique_all(x, UniqueOptions<T>{extent, {}, axis}, loc));
+  return unique_all(x, UniqueOptions<T>{detail::leading_nonzero(counts, loc), {}, axis}, loc);
 }
 /// The distinct elements of an array in ascending order, as many as there are, as numpy.unique. Of a tracer it needs a
 /// size, since shapes are known while tracing.
@@ -251,21 +298,34 @@ template <Elem T>
 [[nodiscard]] Array<T> unique(const Array<T>& x, Loc loc = Loc::current()) {
   return std::get<0>(unique_all(x, loc));
 }
+/// The distinct slices of an array along the axis, in lexicographic order.
+///     unique(I{{1, 2}, {0, 1}, {1, 2}}, 0)  // [[0 1]
+///                                           //  [1 2]]
+template <Elem T>
+[[nodiscard]] Array<T> unique(const Array<T>& x, int axis, Loc loc = Loc::current()) {
+  return std::get<0>(unique_all(x, axis, loc));
+}
 template <Elem T>
 Tracer<T> unique(const Tracer<T>& x) {
   static_assert(sizeof(T) == 0, CALQUE_NEEDS_SIZE(unique, "unique(x, {.size = 8})"));
   return x;
 }
 
-#define CALQUE_SET(f)                                                                                   \
-  template <ArrayLike X, ArrayLike Y>                                                                   \
-  [[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> f(                                                   \
-      const X& x, const Y& y, UniqueOptions<promoted_elem_t<X, Y>> options, Loc loc = Loc::current()) { \
-    const auto fill = detail::fill_of(options.fill_value);                                              \
-    const auto erased = [&](detail::Operands o) {                                                       \
-      return detail::ops::f(o[0], o[1], options.size, detail::get(fill), loc);                          \
-    };                                                                                                  \
-    return detail::recorded<promoted_elem_t<X, Y>>(#f, loc, erased, x, y);                              \
+/// How many elements a set has, and what stands behind those that were found, as for `unique`.
+template <class T>
+struct SetOptions {
+  int64_t size;
+  std::optional<T> fill_value{};
+};
+#define CALQUE_SET(f)                                                                                \
+  template <ArrayLike X, ArrayLike Y>                                                                \
+  [[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> f(                                                \
+      const X& x, const Y& y, SetOptions<promoted_elem_t<X, Y>> options, Loc loc = Loc::current()) { \
+    const auto fill = detail::fill_of(options.fill_value);                                           \
+    const auto erased = [&](detail::Operands o) {                                                    \
+      return detail::ops::f(o[0], o[1], options.size, detail::get(fill), loc);                       \
+    };                                                                                               \
+    return detail::recorded<promoted_elem_t<X, Y>>(#f, loc, erased, x, y);                           \
   }
 /// The distinct elements of x and y together, otherwise as `unique`.
 ///     union1d(I{1, 3}, I{2, 3}, {.size = 3})  // [1 2 3]
@@ -280,6 +340,63 @@ CALQUE_SET(setdiff1d)
 ///     setxor1d(I{1, 3}, I{2, 3}, {.size = 2})  // [1 2]
 CALQUE_SET(setxor1d)
 #undef CALQUE_SET
+/// (values, indices, indices), as numpy.intersect1d with `return_indices`: those of `intersect1d`, and where each is
+/// first in the flattened x and in y; 0 behind the last value found.
+///     intersect1d_all(I{5, 1, 3}, I{3, 2, 5}, {.size = 2})  // [3 5], [2 0], [0 2]
+template <ArrayLike X, ArrayLike Y>
+[[nodiscard]] auto intersect1d_all(const X& x, const Y& y, SetOptions<promoted_elem_t<X, Y>> options,
+                                   Loc loc = Loc::current()) {
+  using I = out_t<int32_t, X, Y>;
+  const auto fill = detail::fill_of(options.fill_value);
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::intersect1d_all(o[0], o[1], options.size, detail::get(fill), loc);
+  };
+  return detail::apply_tuple<out_t<promoted_elem_t<X, Y>, X, Y>, I, I>("intersect1d_all", loc, f, x, y);
+}
+
+#define CALQUE_SET_OF_ARRAYS(f)                                                                        \
+  template <Elem T, Elem U>                                                                            \
+  [[nodiscard]] Array<promoted_elem_t<Array<T>, Array<U>>> f(const Array<T>& x, const Array<U>& y,     \
+                                                             Loc loc = Loc::current()) {               \
+    using R = promoted_elem_t<Array<T>, Array<U>>;                                                     \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f##_counted(o[0], o[1], loc); }; \
+    const auto [values, count] = detail::apply_tuple<Array<R>, Array<int32_t>>(#f, loc, erased, x, y); \
+    return detail::first_elements(values, count.item(loc), loc);                                       \
+  }                                                                                                    \
+  template <ArrayLike X, ArrayLike Y>                                                                  \
+    requires(TracerLike<X> || TracerLike<Y>)                                                           \
+  out_t<promoted_elem_t<X, Y>, X, Y> f(const X&, const Y&) {                                           \
+    static_assert(sizeof(X) == 0, CALQUE_NEEDS_SIZE(f, #f "(x, y, {.size = 8})"));                     \
+    return {};                                                                                         \
+  }
+/// All distinct elements of an array that another one has, too.
+///     intersect1d(I{1, 3}, I{2, 3})  // [3]
+CALQUE_SET_OF_ARRAYS(intersect1d)
+/// All distinct elements of an array that another one does not have.
+///     setdiff1d(I{1, 3}, I{2, 3})  // [1]
+CALQUE_SET_OF_ARRAYS(setdiff1d)
+/// All distinct elements that one of two arrays has and the other does not.
+///     setxor1d(I{1, 3}, I{2, 3})  // [1 2]
+CALQUE_SET_OF_ARRAYS(setxor1d)
+/// All distinct elements of two arrays together.
+///     union1d(I{1, 3}, I{2, 3})  // [1 2 3]
+CALQUE_SET_OF_ARRAYS(union1d)
+#undef CALQUE_SET_OF_ARRAYS
+
+/// Which zeros `trim_zeros` removes.
+enum class trim { both, front, back };
+/// The vector without the zeros before its first and behind its last element that is not 0, as numpy.trim_zeros; of
+/// arrays alone, since shapes are known while tracing. Throws ShapeError for other ranks.
+///     trim_zeros(D{0, 1, 0, 2, 0})  // [1. 0. 2.]
+template <Elem T>
+[[nodiscard]] Array<T> trim_zeros(const Array<T>& x, trim ends = trim::both, Loc loc = Loc::current()) {
+  const std::span<const T> all(static_cast<const T*>(detail::vector_data("trim_zeros", x.any(loc), loc)),
+                               static_cast<size_t>(x.size()));
+  size_t first = 0, last = all.size();
+  while (ends != trim::back && first < last && all[first] == T(0)) ++first;
+  while (ends != trim::front && last > first && all[last - 1] == T(0)) --last;
+  return Array<T>::from(all.subspan(first, last - first)).to(x.device(loc), loc);
+}
 
 /// How many bins `bincount` has.
 struct BincountOptions {
@@ -293,21 +410,38 @@ template <ArrayLike X>
   const auto f = [&](detail::Operands o) { return detail::ops::bincount(o[0], nullptr, options.length, loc); };
   return detail::recorded<int32_t>("bincount", loc, f, x);
 }
+namespace detail {
+/// How many counts all numbers of an array need.
+template <class T>
+int64_t counts_of(const Array<T>& x, Loc loc) {
+  int64_t length = 0;
+  for (const T i : x.host(loc)) {
+    if (std::cmp_greater_equal(i, length)) length = static_cast<int64_t>(i) + 1;
+  }
+  return length;
+}
+}  // namespace detail
 /// The counts of all numbers from 0 to the greatest one in an array; negative numbers are dropped. Of a tracer it needs
 /// a length.
 ///     bincount(I{0, 2, 2})  // [1 0 2]
 template <IntegerElem T>
 [[nodiscard]] Array<int32_t> bincount(const Array<T>& x, Loc loc = Loc::current()) {
-  int64_t length = 0;
-  for (const T i : x.host(loc)) {
-    if (std::cmp_greater_equal(i, length)) length = static_cast<int64_t>(i) + 1;
-  }
-  return bincount(x, BincountOptions{length}, loc);
+  return bincount(x, BincountOptions{detail::counts_of(x, loc)}, loc);
 }
 template <Elem T>
 Tracer<int32_t> bincount(const Tracer<T>&) {
   static_assert(sizeof(T) == 0, CALQUE_NEEDS_SIZE(bincount, "bincount(x, {.length = 8})"));
   return {};
+}
+/// The least number of counts of an array.
+struct MinlengthOptions {
+  int64_t minlength;
+};
+/// The counts of all numbers in an array, at least so many: `bincount(x, {.minlength = 4})`.
+///     bincount(I{0, 2, 2}, {.minlength = 4})  // [1 0 2 0]
+template <IntegerElem T>
+[[nodiscard]] Array<int32_t> bincount(const Array<T>& x, MinlengthOptions options, Loc loc = Loc::current()) {
+  return bincount(x, BincountOptions{std::max(detail::counts_of(x, loc), options.minlength)}, loc);
 }
 /// The sums of the weights of equal numbers, of the weights' type (bool: i32). Throws ShapeError also unless each
 /// number has a weight.
@@ -317,6 +451,13 @@ template <ArrayLike X, ArrayLike W>
                                                      Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::bincount(o[0], &o[1], options.length, loc); };
   return detail::recorded<sum_t<elem_t<W>>>("bincount", loc, f, x, weights);
+}
+
+/// The same for all numbers of an array.
+///     bincount(I{0, 2, 2}, D{0.5, 1, 1})  // [0.5 0.  2. ]
+template <IntegerElem T, ArrayLike W>
+[[nodiscard]] out_t<sum_t<elem_t<W>>, W> bincount(const Array<T>& x, const W& weights, Loc loc = Loc::current()) {
+  return bincount(x, weights, BincountOptions{detail::counts_of(x, loc)}, loc);
 }
 
 /// Bins of equal width: `{.bins = 20, .range = {{0.0, 1.0}}}`; without a range they lie between the least and the
@@ -351,8 +492,8 @@ template <ArrayLike X, ArrayLike W>
   return detail::apply_tuple<out_t<sum_t<elem_t<W>>, X, W>, out_t<inexact_t<elem_t<X>>, X, W>>("histogram", loc, f, x,
                                                                                                weights);
 }
-/// The counts between edges in ascending order: i32, one less than there are edges. Throws ShapeError unless these are
-/// a vector of 2 or more.
+/// The counts between edges in ascending order, which need not be evenly spaced: i32, one less than there are edges.
+/// Throws ShapeError unless these are a vector of 2 or more.
 ///     histogram(D{1, 2, 2, 5}, D{0, 2, 5})  // [1 3]
 template <ArrayLike X, ArrayLike E>
 [[nodiscard]] out_t<int32_t, X, E> histogram(const X& x, const E& edges, Loc loc = Loc::current()) {
@@ -375,9 +516,45 @@ template <ArrayLike X>
 [[nodiscard]] auto histogram(const X& x, HistogramOptions options, density_t, Loc loc = Loc::current()) {
   using Out = out_t<inexact_t<elem_t<X>>, X>;
   const auto f = [&](detail::Operands o) {
-    return detail::ops::histogram_density(o[0], detail::bins_of(options), loc);
+    return detail::ops::histogram_density(o[0], detail::bins_of(options), nullptr, loc);
   };
   return detail::apply_tuple<Out, Out>("histogram", loc, f, x);
+}
+/// The same with weights, of the promoted type.
+///     histogram(D{1, 2, 5}, {.bins = 2}, D{0.5, 1, 4.5}, density)  // [0.125 0.375], [1. 3. 5.]
+template <ArrayLike X, ArrayLike W>
+[[nodiscard]] auto histogram(const X& x, HistogramOptions options, const W& weights, density_t,
+                             Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::histogram_density(o[0], detail::bins_of(options), &o[1], loc);
+  };
+  return detail::apply_tuple<out_t<inexact_t<promoted_elem_t<X, W>>, X, W>, out_t<inexact_t<elem_t<X>>, X, W>>(
+      "histogram", loc, f, x, weights);
+}
+/// The sums of the weights between edges in ascending order, of the weights' type.
+///     histogram(D{1, 2, 5}, D{0, 2, 5}, D{0.5, 1, 4})  // [0.5 5. ]
+template <ArrayLike X, ArrayLike E, ArrayLike W>
+[[nodiscard]] out_t<sum_t<elem_t<W>>, X, E, W> histogram(const X& x, const E& edges, const W& weights,
+                                                         Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::histogram_at(o[0], o[1], &o[2], loc); };
+  return detail::recorded<sum_t<elem_t<W>>>("histogram", loc, f, x, edges, weights);
+}
+/// The density between edges in ascending order, of the promoted type (integers: f32).
+///     histogram(D{1, 2, 2, 5}, D{0, 2, 4}, density)  // [0.16666667 0.33333333]
+template <ArrayLike X, ArrayLike E>
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, E>>, X, E> histogram(const X& x, const E& edges, density_t,
+                                                                      Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::histogram_density_at(o[0], o[1], nullptr, loc); };
+  return detail::recorded<inexact_t<promoted_elem_t<X, E>>>("histogram", loc, f, x, edges);
+}
+/// The same with weights.
+///     histogram(D{1, 2, 5}, D{0, 2, 6}, D{1, 1, 2}, density)  // [0.125  0.1875]
+template <ArrayLike X, ArrayLike E, ArrayLike W>
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, E, W>>, X, E, W> histogram(const X& x, const E& edges,
+                                                                            const W& weights, density_t,
+                                                                            Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::histogram_density_at(o[0], o[1], &o[2], loc); };
+  return detail::recorded<inexact_t<promoted_elem_t<X, E, W>>>("histogram", loc, f, x, edges, weights);
 }
 /// The edges of `histogram`.
 ///     histogram_bin_edges(D{1, 2, 5}, {.bins = 4})  // [1. 2. 3. 4. 5.]
@@ -403,6 +580,95 @@ template <ArrayLike X, ArrayLike Y>
   };
   return detail::apply_tuple<out_t<int32_t, X, Y>, out_t<inexact_t<elem_t<X>>, X, Y>,
                              out_t<inexact_t<elem_t<Y>>, X, Y>>("histogram2d", loc, f, x, y);
+}
+
+/// The same with weights of the points: sums of the weights' type.
+///     std::get<0>(histogram2d(D{0, 1, 1}, D{0, 0, 1}, {.bins = 2}, {.bins = 2}, D{1, 2, 4}))  // [[1. 0.]
+///                                                                                             //  [2. 4.]]
+template <ArrayLike X, ArrayLike Y, ArrayLike W>
+[[nodiscard]] auto histogram2d(const X& x, const Y& y, HistogramOptions bins_x, HistogramOptions bins_y,
+                               const W& weights, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::histogram2d(o[0], o[1], detail::bins_of(bins_x), detail::bins_of(bins_y), &o[2], loc);
+  };
+  return detail::apply_tuple<out_t<sum_t<elem_t<W>>, X, Y, W>, out_t<inexact_t<elem_t<X>>, X, Y, W>,
+                             out_t<inexact_t<elem_t<Y>>, X, Y, W>>("histogram2d", loc, f, x, y, weights);
+}
+/// The density, whose integral over the bins is 1, of the promoted type (integers: f32).
+///     std::get<0>(histogram2d(D{0, 1}, D{0, 2}, {.bins = 2}, {.bins = 1}, density))  // [[0.5]
+///                                                                                    //  [0.5]]
+template <ArrayLike X, ArrayLike Y>
+[[nodiscard]] auto histogram2d(const X& x, const Y& y, HistogramOptions bins_x, HistogramOptions bins_y, density_t,
+                               Loc loc = Loc::current()) {
+  const detail::Bins both[] = {detail::bins_of(bins_x), detail::bins_of(bins_y)};
+  const auto f = [&](detail::Operands o) { return detail::ops::histogram_of(o, both, nullptr, true, loc); };
+  return detail::apply_tuple<out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y>, out_t<inexact_t<elem_t<X>>, X, Y>,
+                             out_t<inexact_t<elem_t<Y>>, X, Y>>("histogram2d", loc, f, x, y);
+}
+/// The counts between edges in ascending order, i32 [edges of x - 1, edges of y - 1].
+///     histogram2d(D{0, 1, 1}, D{0, 0, 3}, D{0, 1, 9}, D{0, 2, 4})  // [[1 0]
+///                                                                  //  [1 1]]
+template <ArrayLike X, ArrayLike Y, ArrayLike EX, ArrayLike EY>
+[[nodiscard]] out_t<int32_t, X, Y, EX, EY> histogram2d(const X& x, const Y& y, const EX& edges_x, const EY& edges_y,
+                                                       Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::histogram2d_at(o[0], o[1], o[2], o[3], nullptr, loc); };
+  return detail::recorded<int32_t>("histogram2d", loc, f, x, y, edges_x, edges_y);
+}
+
+namespace detail {
+/// Counts of elements R and edges of elements E, of points and, where `weighted`, their weights.
+template <class R, class E, class... A>
+auto histogramdd_of(const std::vector<HistogramOptions>& each, bool weighted, bool density, Loc loc, const A&... all) {
+  std::vector<Bins> bins;
+  for (const HistogramOptions& o : each) bins.push_back(bins_of(o));
+  const Operand operands[] = {operand_of(all, loc)...};
+  const auto f = [&](Operands o) { return ops::histogramdd(o[0], bins, weighted ? &o[1] : nullptr, density, loc); };
+  using Counted = out_t<R, A...>;
+  using Edges = out_t<E, A...>;
+  const auto unpack = [](auto results) {
+    std::tuple<Counted, std::vector<Edges>> out{Counted(std::move(results[0])), {}};
+    for (size_t i = 1; i < results.size(); ++i) std::get<1>(out).push_back(Edges(std::move(results[i])));
+    return out;
+  };
+  if constexpr (TracerLike<Counted>) {
+    return unpack(f(operands));
+  } else {
+    return unpack(run_operands_many("histogramdd", operands, f, loc));
+  }
+}
+}  // namespace detail
+/// (counts, edges of each dimension) of the points x [n, d], a point in each row: counts are i32 [bins, ...]. Bins are
+/// one for all dimensions or one for each: `histogramdd(x, {{.bins = 4}, {.bins = 8}})`. Throws ShapeError for other
+/// ranks, without dimensions, for another number of bins, and for more than 2^31 - 1 bins. Otherwise as `histogram`.
+///     std::get<0>(histogramdd(D{{0, 0}, {1, 0}, {1, 1}}, {{.bins = 2}}))  // [[1 0]
+///                                                                         //  [1 1]]
+template <ArrayLike X>
+[[nodiscard]] auto histogramdd(const X& x, const std::vector<HistogramOptions>& bins = {HistogramOptions()},
+                               Loc loc = Loc::current()) {
+  return detail::histogramdd_of<int32_t, inexact_t<elem_t<X>>>(bins, false, false, loc, x);
+}
+/// The sums of the weights of the points [n], of the weights' type.
+///     std::get<0>(histogramdd(D{{0, 0}, {1, 0}, {1, 1}}, {{.bins = 2}}, D{1, 2, 4}))  // [[1. 0.]
+///                                                                                     //  [2. 4.]]
+template <ArrayLike X, ArrayLike W>
+[[nodiscard]] auto histogramdd(const X& x, const std::vector<HistogramOptions>& bins, const W& weights,
+                               Loc loc = Loc::current()) {
+  return detail::histogramdd_of<sum_t<elem_t<W>>, inexact_t<elem_t<X>>>(bins, true, false, loc, x, weights);
+}
+/// The density, whose integral over the bins is 1, of x's type (integers: f32).
+///     std::get<0>(histogramdd(D{{0}, {1}, {2}, {2}}, {{.bins = 2}}, density))  // [0.25 0.75]
+template <ArrayLike X>
+[[nodiscard]] auto histogramdd(const X& x, const std::vector<HistogramOptions>& bins, density_t,
+                               Loc loc = Loc::current()) {
+  return detail::histogramdd_of<inexact_t<elem_t<X>>, inexact_t<elem_t<X>>>(bins, false, true, loc, x);
+}
+/// The density of points with weights, of the promoted type.
+///     std::get<0>(histogramdd(D{{0}, {1}, {1}}, {{.bins = 2}}, D{1, 2, 1}, density))  // [0.5 1.5]
+template <ArrayLike X, ArrayLike W>
+[[nodiscard]] auto histogramdd(const X& x, const std::vector<HistogramOptions>& bins, const W& weights, density_t,
+                               Loc loc = Loc::current()) {
+  return detail::histogramdd_of<inexact_t<promoted_elem_t<X, W>>, inexact_t<elem_t<X>>>(bins, true, true, loc, x,
+                                                                                        weights);
 }
 
 }  // namespace calque

@@ -39,10 +39,16 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE("roll_by", CALQUE_IN(small, indices_in({}, -9, 9)), {ops::roll_by(x[0], x[1], 1, at)});
   CALQUE_CASE("repeat_counts", CALQUE_IN(small), {ops::repeat_counts(x[0], counts, 1, at)});
   CALQUE_CASE("repeat_by", CALQUE_IN(small, indices_in({4}, 0, 3)), {ops::repeat_by(x[0], x[1], 6, 1, at)});
-  for (const pad_mode how : {edge, reflect, symmetric, wrap}) {
+  const PadOptions pads{.stat_length = {{2, 3}}, .end_values = {{0.5, -1}}}, odd{.reflect_type = reflection::odd};
+  for (const pad_mode how : {edge, reflect, symmetric, wrap, linear_ramp, maximum, mean, median, minimum}) {
     CALQUE_CASE("pad_" + std::to_string(static_cast<int>(how)), CALQUE_IN(small),
-                {ops::pad_with(x[0], how, low, high, at)});
+                {ops::pad_with(x[0], how, low, high, pads, at)});
   }
+  CALQUE_CASE(
+      "pad_odd", CALQUE_IN(small),
+      (Handles{ops::pad_with(x[0], reflect, low, high, odd, at),
+               ops::pad_with(x[0], symmetric, std::vector<int64_t>{4, 0}, std::vector<int64_t>{7, 9}, odd, at)}))
+      .half_error = 64;
   // Joined.
   CALQUE_CASE("hstack", CALQUE_IN(small, small), {ops::hstack(operands(x), at)});
   CALQUE_CASE("vstack", CALQUE_IN(vector, vector), {ops::vstack(operands(x), at)});
@@ -67,6 +73,7 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE("gradient_at", CALQUE_IN(matrix, Input{{6}}),
               {ops::gradient_at(x[0], ops::cumsum(ops::exp(x[1], at), 0, at), 1, 2, at)})
       .half_error = 60;
+  CALQUE_CASE("gradients", CALQUE_IN(matrix), ops::gradients(x[0], std::vector<double>{0.5, 2}, Axes({1, 0}), 2, at));
   CALQUE_CASE("trapezoid", CALQUE_IN(matrix), {ops::trapezoid(x[0], 0.25, 0, at)});
   CALQUE_CASE("trapezoid_at", CALQUE_IN(matrix, Input{{6}}), {ops::trapezoid_at(x[0], x[1], 1, at)});
   CALQUE_CASE(
@@ -74,6 +81,11 @@ std::vector<VocabularyCase> numpy_cases() {
       {ops::interp(x[0], ops::subtract(ops::cumsum(ops::exp(x[1], at), 0, at), detail::literal_operand(3.0), at), x[2],
                    std::nullopt, 0.5, at)})
       .half_error = 40;
+  CALQUE_CASE("interp_extrapolated", CALQUE_IN(matrix, Input{{5}}, Input{{5}}),
+              {ops::interp_extrapolated(
+                  x[0], ops::subtract(ops::cumsum(ops::exp(x[1], at), 0, at), detail::literal_operand(1.5), at), x[2],
+                  std::nullopt, 0.5, true, false, at)})
+      .half_error = 64;
   CALQUE_CASE("unwrap", CALQUE_IN(Input({{5, 3}, -9, 9})), {ops::unwrap(x[0], 0, std::nullopt, 6.25, at)}).half_error =
       16;
   CALQUE_CASE("cumlogsumexp", CALQUE_IN(matrix), {ops::cumlogsumexp(x[0], 1, true, at)});
@@ -81,6 +93,13 @@ std::vector<VocabularyCase> numpy_cases() {
               (Handles{ops::cumsum_of(x[0], 1, true, at), ops::cumprod_of(x[0], std::nullopt, false, at),
                        ops::cummax_of(x[0], 0, true, at), ops::cummin_of(x[0], 0, false, at)}))
       .half_error = 16;
+  CALQUE_CASE("cumulative_from_identity", CALQUE_IN(small),
+              (Handles{ops::cumsum_from_identity(x[0], 1, true, at),
+                       ops::cumprod_from_identity(x[0], std::nullopt, false, at)}))
+      .half_error = 16;
+  CALQUE_CASE("cumulative_extrema_from_identity", CALQUE_IN(indices_in({3, 4}, -9, 9)),
+              (Handles{ops::cummax_from_identity(x[0], 0, true, at), ops::cummin_from_identity(x[0], 1, false, at)}))
+      .constant = true;
   // Statistics.
   CALQUE_CASE("ptp", CALQUE_IN(matrix), {ops::ptp(x[0], Axes(0), true, at)});
   CALQUE_CASE("average", CALQUE_IN(matrix, Input({{6}, 0.5, 2})), {ops::average(x[0], x[1], Axes(1), false, at)});
@@ -126,11 +145,23 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE(
       "nan_variances", CALQUE_IN(matrix),
       (Handles{ops::nanvar(CALQUE_HOLES, Axes(1), 1, true, at), ops::nanstd(CALQUE_HOLES, Axes(), 0, false, at)}));
+  CALQUE_CASE("nan_reductions_where", CALQUE_IN(matrix, Input{{6}}),
+              (Handles{ops::nansum_where_from(CALQUE_HOLES, positive(x[1]), Axes(0), false, nullptr, at),
+                       ops::nanprod_where_from(CALQUE_HOLES, positive(x[1]), Axes(0), true, nullptr, at),
+                       ops::nanmax_where_from(CALQUE_HOLES, positive(x[1]), Axes(), false, nullptr, at),
+                       ops::nanmin_where_from(CALQUE_HOLES, positive(x[1]), Axes(), false, nullptr, at)}))
+      .half_error = 16;
+  CALQUE_CASE("nan_variances_where", CALQUE_IN(matrix, Input{{6}}),
+              (Handles{ops::nanvar_where(CALQUE_HOLES, positive(x[1]), Axes(), 1, true, at),
+                       ops::nanstd_where(CALQUE_HOLES, positive(x[1]), Axes(), 0, false, at)}));
   CALQUE_CASE("nan_cumulative", CALQUE_IN(matrix),
               (Handles{ops::nancumsum(CALQUE_HOLES, 1, at), ops::nancumprod(CALQUE_HOLES, 0, at)}))
       .half_error = 16;
   CALQUE_CASE("nan_indices", CALQUE_IN(matrix),
               (Handles{ops::nanargmax(CALQUE_HOLES, 1, at), ops::nanargmin(CALQUE_HOLES, 0, at)}))
+      .constant = true;
+  CALQUE_CASE("nan_indices_kept", CALQUE_IN(matrix),
+              (Handles{ops::nanargmax_kept(CALQUE_HOLES, 1, true, at), ops::nanargmin_kept(CALQUE_HOLES, 0, true, at)}))
       .constant = true;
   CALQUE_CASE("nan_to_num", CALQUE_IN(matrix), {ops::nan_to_num(CALQUE_HOLES, 0.5, std::nullopt, std::nullopt, at)});
 #undef CALQUE_HOLES
@@ -160,6 +191,19 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE("frexp", CALQUE_IN(Input({{3, 4}, 0.1, 9})), (Handles{ops::frexp(x[0], at)[0]}));
   CALQUE_CASE("spacing", CALQUE_IN(small), (Handles{ops::spacing(x[0], at)})).constant = true;
   CALQUE_CASE("round", CALQUE_IN(small), (Handles{ops::round_decimals(x[0], 1, at)})).constant = true;
+  CALQUE_CASE("integers", CALQUE_IN(indices_in({3, 4}, -1e9, 1e9), indices_in({4}, -1e9, 1e9)),
+              (Handles{ops::mulhi(x[0], x[1], at), ops::reduce_xor(x[0], Axes(0), false, at),
+                       ops::reduce_xor(x[0], Axes(), true, at)}))
+      .constant = true;
+  CALQUE_CASE(
+      "bits", CALQUE_IN(indices_in({3, 11}, 0, 2)),
+      (Handles{ops::packbits(x[0], 1, bitorder::little, at),
+               ops::unpackbits(ops::packbits(x[0], std::nullopt, bitorder::big, at), 0, -3, bitorder::big, at)}))
+      .constant = true;
+  CALQUE_CASE("vecdot_along", CALQUE_IN(small, small), {ops::vecdot_along(x[0], x[1], 0, at)}).half_error = 8;
+  CALQUE_CASE("cross_along", CALQUE_IN(small, Input{{4, 3}}),
+              {ops::transpose(ops::cross_along(x[0], x[1], 0, 1, 0, at), at)})
+      .half_error = 8;
   CALQUE_CASE("matvec", CALQUE_IN(cube, Input{{2, 4}}), {ops::matvec(x[0], x[1], at)}).half_error = 8;
   CALQUE_CASE("vecmat", CALQUE_IN(Input{{3}}, cube), {ops::vecmat(x[0], x[1], at)}).half_error = 8;
   // Polynomials.
@@ -168,6 +212,7 @@ std::vector<VocabularyCase> numpy_cases() {
               (Handles{ops::polyadd(x[0], x[1], at), ops::polysub(x[1], x[0], at)}));
   CALQUE_CASE("polymul", CALQUE_IN(Input{{4}}, Input{{2}}), {ops::polymul(x[0], x[1], at)});
   CALQUE_CASE("polyder", CALQUE_IN(Input{{5}}), (Handles{ops::polyder(x[0], 2, at), ops::polyint(x[0], 2, at)}));
+  CALQUE_CASE("polyint_from", CALQUE_IN(Input{{5}}, Input{{3}}), {ops::polyint_from(x[0], 3, x[1], at)});
   CALQUE_CASE("polydiv", CALQUE_IN(Input{{6}}, Input({{3}, 0.6, 2})), ops::polydiv(x[0], x[1], at)).half_error = 40;
   CALQUE_CASE("poly", CALQUE_IN(Input{{4}}), {ops::poly(x[0], at)});
   for (const convolve_mode m : {convolve_mode::full, convolve_mode::same, convolve_mode::valid}) {
@@ -178,12 +223,27 @@ std::vector<VocabularyCase> numpy_cases() {
   }
   CALQUE_CASE("convolve_long", CALQUE_IN(Input{{40}}, Input{{30}}),
               {ops::convolve(x[0], x[1], convolve_mode::full, at)});
+  CALQUE_CASE("spaced", CALQUE_IN(Input{{2, 1}}, Input{{3}}),
+              (Handles{ops::linspace_between(x[0], x[1], 5, true, 1, at),
+                       ops::logspace_between(x[0], x[1], 4, false, 2, -1, at)}))
+      .half_error = 16;
+  CALQUE_CASE("geomspace_between", CALQUE_IN(Input({{2, 1}, 0.3, 2}), Input({{3}, 0.3, 2})),
+              {ops::geomspace_between(x[0], x[1], 4, true, 0, at)})
+      .half_error = 16;
   // By indices.
   CALQUE_CASE("unravel_index", CALQUE_IN(indices_in({5}, -15, 15)), ops::unravel_index(x[0], grid, at)).constant = true;
   CALQUE_CASE("ravel_multi_index", CALQUE_IN(indices_in({5}, -1, 4), indices_in({5}, -1, 5)),
               (Handles{ops::ravel_multi_index(operands(x), grid, mode::wrap, at)}))
       .constant = true;
   CALQUE_CASE("fill_diagonal", CALQUE_IN(small, Input{{}}), {ops::fill_diagonal(x[0], x[1], at)});
+  CALQUE_CASE("fill_diagonal_list", CALQUE_IN(small, Input{{2}}), {ops::fill_diagonal(x[0], x[1], at)});
+  CALQUE_CASE("replaced", CALQUE_IN(small, Input{{3}}), {ops::place(x[0], positive(x[0]), x[1], at)});
+  CALQUE_CASE("filled_takes", CALQUE_IN(small, indices_in({2, 2}, -7, 7), indices_in({3, 2}, -7, 7)),
+              (Handles{ops::take_filled(x[0], x[1], 1, detail::literal_operand(0.5), at),
+                       ops::take_along_axis_filled(x[0], x[2], 1, detail::literal_operand(0.5), at)}));
+  CALQUE_CASE("put_along_axis_in", CALQUE_IN(small, indices_in({3, 2}, -9, 9), Input{{3, 2}}),
+              (Handles{ops::put_along_axis_in(x[0], x[1], x[2], 1, mode::wrap, at),
+                       ops::put_along_axis_in(x[0], x[1], x[2], 1, mode::clip, at)}));
   CALQUE_CASE("put_along_axis", CALQUE_IN(small, indices_in({3, 2}, -4, 4), Input{{3, 2}}),
               {ops::put_along_axis(x[0], x[1], x[2], 1, at)});
   CALQUE_CASE("put", CALQUE_IN(small, indices_in({5}, -14, 14), Input{{3}}),
@@ -195,8 +255,9 @@ std::vector<VocabularyCase> numpy_cases() {
   CALQUE_CASE("nonzero", CALQUE_IN(small), (Handles{ops::flatnonzero(positive(x[0]), 5, -1, at)})).constant = true;
   CALQUE_CASE("nonzero_nd", CALQUE_IN(small), ops::nonzero(positive(x[0]), 8, 0, at)).constant = true;
   CALQUE_CASE("argwhere", CALQUE_IN(small), (Handles{ops::argwhere(positive(x[0]), 3, -1, at)})).constant = true;
-  CALQUE_CASE("extract", CALQUE_IN(small), {ops::extract(positive(x[0]), x[0], 4, at)});
-  CALQUE_CASE("compress", CALQUE_IN(small, Input{{4}}), {ops::compress(positive(x[1]), x[0], 1, 3, at)});
+  CALQUE_CASE("extract", CALQUE_IN(small), {ops::extract(positive(x[0]), x[0], 4, detail::literal_operand(-1.0), at)});
+  CALQUE_CASE("compress", CALQUE_IN(small, Input{{4}}),
+              {ops::compress(positive(x[1]), x[0], 1, 3, detail::literal_operand(0.0), at)});
   CALQUE_CASE("diagflat", CALQUE_IN(Input{{2, 2}}), {ops::diagflat(x[0], 1, at)});
 #undef CALQUE_CASE
 #undef CALQUE_IN
@@ -224,6 +285,26 @@ std::vector<VocabularyCase> layer_cases() {
   CALQUE_CASE("squareplus", CALQUE_IN(small), {ops::squareplus(x[0], 4, at)});
   CALQUE_CASE("glu", CALQUE_IN(small), {ops::glu(x[0], 1, at)});
   CALQUE_CASE("logmeanexp", CALQUE_IN(small), {ops::logmeanexp(x[0], Axes(1), false, at)});
+  CALQUE_CASE("logs_of_sums_where", CALQUE_IN(small, Input{{3, 1}}),
+              (Handles{ops::logsumexp_where(x[0], positive(x[0]), Axes(), true, at),
+                       ops::logmeanexp_where(x[0], positive(x[0]), Axes(), false, at)}));
+  CALQUE_CASE("logsumexp_weighted", CALQUE_IN(small, Input({{4}, 0.3, 2})),
+              {ops::logsumexp_weighted(x[0], x[1], Axes(1), false, at)});
+  CALQUE_CASE("logsumexp_signed", CALQUE_IN(small, Input({{4}, -9, -1})),
+              {ops::logsumexp_signed(x[0], x[1], Axes(0), true, at)[0]});
+  CALQUE_CASE("softmax_where", CALQUE_IN(small, Input{{4}}),
+              (Handles{ops::softmax_where(x[0], positive(x[1]), 1, at),
+                       ops::where(positive(x[1]), ops::log_softmax_where(x[0], positive(x[1]), 1, at),
+                                  detail::literal_operand(0.0), at)}));
+  CALQUE_CASE("standardize_where", CALQUE_IN(small, Input{{4}}),
+              {ops::standardize_where(x[0], positive(x[1]), Axes(), 1e-2, at)})
+      .half_error = 8;
+  CALQUE_CASE("standardize_with", CALQUE_IN(small, Input{{4}}, Input({{3, 1}, 0.5, 2})),
+              {ops::standardize_with(x[0], x[1], x[2], 1e-5, at)})
+      .half_error = 8;
+  CALQUE_CASE("conv_patches", CALQUE_IN(images),
+              (Handles{ops::conv_patches(x[0], {2, 3}, {2, 1}, same, {1, 2}, at),
+                       ops::conv_patches(x[0], {3, 2}, {}, valid, {}, at)}));
   const PoolOptions halves{{2, 2}, {2, 2}, valid}, overlapping{{3, 2}, {2, 1}, same}, wide{{9}, {2}, same};
   for (const PoolOptions& o : {halves, overlapping}) {
     const std::string kind = o.padding.kind == Padding::Kind::same ? "_same" : "_valid";

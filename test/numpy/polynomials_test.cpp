@@ -111,7 +111,7 @@ TEST(Making, WindowsAndSpacedNumbers) {
   EXPECT_EQ(f([] { return hanning<float>(0); }).shape(), Shape{0});
   EXPECT_THROW(f([] { return hanning<float>(-1); }), ShapeError);
   EXPECT_TRUE(close(f([] { return logspace<double>(0, 3, 4); }), D{1, 10, 100, 1000}, 1e-12));
-  EXPECT_TRUE(close(f([] { return logspace<double>(0, 3, 4, 2); }), D{1, 2, 4, 8}));
+  EXPECT_TRUE(close(f([] { return logspace<double>(0, 3, 4, true, 2); }), D{1, 2, 4, 8}));
   const D spaced = f([] { return geomspace<double>(-0.3, -81.0, 6); });
   EXPECT_EQ(spaced.at(0).item(), -0.3);
   EXPECT_EQ(spaced.at(5).item(), -81.0);
@@ -126,9 +126,9 @@ TEST(Making, TrianglesAndIndices) {
   EXPECT_TRUE(array_equal(f([] { return eye<int32_t>(2, 2, -5); }), I{{0, 0}, {0, 0}}));
   EXPECT_THROW(f([] { return tri<float>(-1, 2); }), ShapeError);
   EXPECT_TRUE(array_equal(f([] { return indices({2, 3})[1]; }), I{{0, 1, 2}, {0, 1, 2}}));
-  EXPECT_TRUE(array_equal(f([] { return tril_indices(3, 2)[1]; }), I{0, 0, 1, 0, 1}));
-  EXPECT_TRUE(array_equal(f([] { return triu_indices(3, 3, 1)[0]; }), I{0, 0, 1}));
-  EXPECT_EQ(f([] { return tril_indices(3, 2, INT64_MIN)[0]; }).shape(), Shape{0});
+  EXPECT_TRUE(array_equal(f([] { return tril_indices(3, 0, 2)[1]; }), I{0, 0, 1, 0, 1}));
+  EXPECT_TRUE(array_equal(f([] { return triu_indices(3, 1)[0]; }), I{0, 0, 1}));
+  EXPECT_EQ(f([] { return tril_indices(3, INT64_MIN, 2)[0]; }).shape(), Shape{0});
   EXPECT_TRUE(array_equal(f([] { return diag_indices(2)[1]; }), I{0, 1}));
   EXPECT_TRUE(array_equal(full_like(I{{1, 2}}, 7), I{{7, 7}}));
   EXPECT_TRUE(array_equal(zeros_like(D{1, 2}), D{0, 0}));

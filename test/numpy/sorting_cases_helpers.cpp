@@ -38,6 +38,7 @@ std::vector<VocabularyCase> sorting_cases() {
   CALQUE_CASE("partition", CALQUE_IN(matrix), {ops::partition(x[0], 2, 0, at)});
   CALQUE_CASE("argpartition", CALQUE_IN(matrix), {ops::argpartition(x[0], 2, 1, at)}).constant = true;
   CALQUE_CASE("top_k", CALQUE_IN(cube), {ops::top_k(x[0], 2, at)[0]});
+  CALQUE_CASE("top_k_along", CALQUE_IN(cube), {ops::top_k_along(x[0], 2, 1, at)[0]});
   CALQUE_CASE("top_k_indices", CALQUE_IN(cube), {ops::top_k(x[0], 3, at)[1]}).constant = true;
   CALQUE_CASE("searchsorted", CALQUE_IN(vector, small),
               (Handles{ops::searchsorted(ops::sort(x[0], 0, false, at), x[1], side::left, at),
@@ -57,13 +58,20 @@ std::vector<VocabularyCase> sorting_cases() {
               (Handles{ops::quantile(x[0], detail::literal_operand(0.3), Axes(1), lower, false, at),
                        ops::quantile(x[0], detail::literal_operand(0.3), Axes(1), higher, false, at),
                        ops::quantile(x[0], detail::literal_operand(0.3), Axes(1), midpoint, false, at),
-                       ops::quantile(x[0], detail::literal_operand(0.3), Axes(1), nearest, false, at)}));
+                       ops::quantile(x[0], detail::literal_operand(0.3), Axes(1), nearest, false, at),
+                       ops::quantile(x[0], detail::literal_operand(0.3), Axes(1), inverted_cdf, false, at)}));
   CALQUE_CASE("nanquantile", CALQUE_IN(matrix),
               (Handles{ops::nanquantile(CALQUE_HOLES, detail::literal_operand(0.4), Axes(1), linear, false, at),
                        ops::nanpercentile(CALQUE_HOLES, detail::literal_operand(80), Axes(), linear, false, at)}))
       .half_error = 16;
   CALQUE_CASE("unique", CALQUE_IN(small), {ops::unique(x[0], 9, nullptr, at)});
   CALQUE_CASE("unique_all", CALQUE_IN(ids), ops::unique_all(x[0], 4, nullptr, at)).constant = true;
+  CALQUE_CASE("unique_slices", CALQUE_IN(indices_in({2, 5}, 0, 2)), ops::unique_all_of(x[0], 4, nullptr, 1, true, at))
+      .constant = true;
+  CALQUE_CASE("unique_wide_slices", CALQUE_IN(Input{{3, 7}}), {ops::unique_of(x[0], 3, nullptr, 0, true, at)});
+  CALQUE_CASE("intersect1d_all", CALQUE_IN(ids, indices_in({4}, 2, 9)),
+              ops::intersect1d_all(x[0], x[1], 3, nullptr, at))
+      .constant = true;
   CALQUE_CASE("sets", CALQUE_IN(ids, indices_in({4}, 2, 9)),
               (Handles{ops::union1d(x[0], x[1], 8, nullptr, at), ops::intersect1d(x[0], x[1], 3, nullptr, at),
                        ops::setdiff1d(x[0], x[1], 5, nullptr, at), ops::setxor1d(x[0], x[1], 5, nullptr, at)}))
@@ -75,6 +83,12 @@ std::vector<VocabularyCase> sorting_cases() {
                        ops::histogram(x[0], {5, std::nullopt, std::nullopt}, nullptr, at)[0],
                        ops::histogram2d(ops::ravel(x[0], at), ops::ravel(x[0], at), {2, -1.0, 1.0}, {3, -2.0, 2.0},
                                         nullptr, at)[0]}))
+      .constant = true;
+  CALQUE_CASE("histogram_densities", CALQUE_IN(matrix, Input({{4, 6}, 0.5, 2})),
+              (Handles{ops::histogram_density(x[0], {5, -2.0, 1.5}, std::vector<Operand>{x[1]}.data(), at)[0]}));
+  CALQUE_CASE("histogramdd", CALQUE_IN(Input{{9, 3}}),
+              (Handles{ops::histogramdd(x[0], std::vector<detail::Bins>{{3, -2.0, 2.0}}, nullptr, false, at)[0],
+                       ops::histogramdd(x[0], std::vector<detail::Bins>{{2, {}, {}}}, nullptr, true, at)[0]}))
       .constant = true;
   CALQUE_CASE("histogram_edges", CALQUE_IN(matrix),
               {ops::histogram_bin_edges(x[0], {4, std::nullopt, std::nullopt}, at)})

@@ -35,7 +35,7 @@ AnyArray reshaped(const AnyArray& array, std::span<const int64_t> extents, Locat
 /// The array on `device`. Throws DeviceError when the device is not available.
 AnyArray to_device(const AnyArray& array, Device device, Location location);
 /// Throws ShapeError unless `count` elements make up `shape`.
-void check_count(std::string_view operation, size_t count, const Shape& shape, Location location);
+Shape shape_of_elements(size_t count, std::span<const int64_t> extents, Location location);
 
 /// Throws DTypeError if `dtype` is an integer type that cannot hold n - 1.
 void require_counts(std::string_view operation, int64_t n, DType dtype, Location location);

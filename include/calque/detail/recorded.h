@@ -57,10 +57,11 @@ Array<T> first_elements(const Array<T>& v, int64_t n, Loc loc) {
   return Array<T>::from(v.host(loc).first(static_cast<size_t>(n))).to(v.device(loc), loc);
 }
 
-/// The mask of `{.where = mask}`, a bool array that lives during the call.
+/// The mask of `{.where = mask}`, a bool array that lives during the call, or `cq::all`: every element.
 struct Mask {
   Operand operand;
   Mask(const Array<bool>& mask, Loc loc = Loc::current()) : operand(mask.any(loc)) {}
+  Mask(const all_t&) : operand(literal_operand(true)) {}
 };
 /// A mask that is a tracer: a reduction of an array under it is a tracer, too.
 struct TracerMask {

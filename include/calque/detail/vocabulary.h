@@ -11,8 +11,25 @@
 namespace calque {
 
 /// How `pad` fills: `edge` repeats the first and last element, `reflect` mirrors at them, `symmetric` mirrors behind
-/// them, `wrap` continues periodically.
-enum class pad_mode { edge, reflect, symmetric, wrap };
+/// them, `wrap` continues periodically, `linear_ramp` goes to an end value by equal steps; the others repeat a
+/// statistic of the elements along the axis.
+enum class pad_mode { edge, reflect, symmetric, wrap, linear_ramp, maximum, mean, median, minimum };
+
+/// What `pad` mirrors: the elements (`even`), or twice the element at the edge less these (`odd`).
+enum class reflection { even, odd };
+
+/// Options of `pad` with a mode; lists have one pair (before, after) for all dimensions, or one for each.
+struct PadOptions {
+  /// Of `reflect` and `symmetric`.
+  reflection reflect_type = reflection::even;
+  /// Of the statistics: how many elements at each end they are of; all by default.
+  std::vector<std::pair<int64_t, int64_t>> stat_length{};
+  /// Of `linear_ramp`: the outermost elements; 0 by default.
+  std::vector<std::pair<double, double>> end_values{};
+};
+
+/// Which bit of a byte is the first one: the highest (`big`, NumPy's default) or the lowest.
+enum class bitorder { big, little };
 
 /// The first two dimensions of grids: `xy` has rows for the second vector (NumPy's default), `ij` for the first.
 enum class indexing { xy, ij };
@@ -61,7 +78,7 @@ Handle repeat_counts(const Operand& x, std::span<const int64_t> counts, int axis
 /// With counts known only at run time, cut or continued with the last element to `total` elements.
 Handle repeat_by(const Operand& x, const Operand& counts, int64_t total, int axis, Location at);
 Handle pad_with(const Operand& x, pad_mode how, std::span<const int64_t> low, std::span<const int64_t> high,
-                Location at);
+                const PadOptions& options, Location at);
 
 // ---- calque/numpy/joining.h
 Handle hstack(std::span<const Operand> xs, Location at);
@@ -90,10 +107,16 @@ Handle diff_between(std::span<const Operand> all, bool has_prepend, int64_t n, i
 Handle ediff1d_between(std::span<const Operand> all, bool has_end, Location at);
 Handle gradient(const Operand& f, double spacing, int axis, int edge_order, Location at);
 Handle gradient_at(const Operand& f, const Operand& x, int axis, int edge_order, Location at);
+/// Along several axes, with a spacing for each or one for all.
+std::vector<Handle> gradients(const Operand& f, std::span<const double> spacings, const Axes& axes, int edge_order,
+                              Location at);
 Handle trapezoid(const Operand& y, double dx, int axis, Location at);
 Handle trapezoid_at(const Operand& y, const Operand& x, int axis, Location at);
 Handle interp(const Operand& x, const Operand& xp, const Operand& fp, std::optional<double> left,
               std::optional<double> right, Location at);
+/// The first or last line continues where the bool says so.
+Handle interp_extrapolated(const Operand& x, const Operand& xp, const Operand& fp, std::optional<double> left,
+                           std::optional<double> right, bool continues_left, bool continues_right, Location at);
 Handle interp_periodic(const Operand& x, const Operand& xp, const Operand& fp, double period, Location at);
 Handle unwrap(const Operand& x, int axis, std::optional<double> discont, double period, Location at);
 Handle cumlogsumexp(const Operand& x, int axis, bool reverse, Location at);
@@ -102,6 +125,11 @@ Handle cumsum_of(const Operand& x, std::optional<int> axis, bool reverse, Locati
 Handle cumprod_of(const Operand& x, std::optional<int> axis, bool reverse, Location at);
 Handle cummax_of(const Operand& x, std::optional<int> axis, bool reverse, Location at);
 Handle cummin_of(const Operand& x, std::optional<int> axis, bool reverse, Location at);
+/// The same after the identity of the function, one element more.
+Handle cumsum_from_identity(const Operand& x, std::optional<int> axis, bool reverse, Location at);
+Handle cumprod_from_identity(const Operand& x, std::optional<int> axis, bool reverse, Location at);
+Handle cummax_from_identity(const Operand& x, std::optional<int> axis, bool reverse, Location at);
+Handle cummin_from_identity(const Operand& x, std::optional<int> axis, bool reverse, Location at);
 
 // ---- calque/numpy/statistics.h
 Handle ptp(const Operand& x, const Axes& axes, bool keepdims, Location at);
@@ -145,13 +173,24 @@ Handle stddev_ddof(const Operand& x, const Axes& axes, double ddof, bool keepdim
 #define CALQUE_X(f) Handle f(const Operand& x, const Axes& axes, bool keepdims, Location at);
 CALQUE_NAN_REDUCTION(CALQUE_X)
 #undef CALQUE_X
-Handle nansum_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
-Handle nanprod_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
+/// Starting from an element; without one: null.
+#define CALQUE_X(f)                                                                             \
+  Handle f##_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, \
+                        const Operand* initial, Location at);
+CALQUE_X(nansum)
+CALQUE_X(nanprod)
+CALQUE_X(nanmax)
+CALQUE_X(nanmin)
+#undef CALQUE_X
 Handle nanmean_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
 Handle nanvar(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at);
 Handle nanstd(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at);
+Handle nanvar_where(const Operand& x, const Operand& mask, const Axes& axes, double ddof, bool keepdims, Location at);
+Handle nanstd_where(const Operand& x, const Operand& mask, const Axes& axes, double ddof, bool keepdims, Location at);
 Handle nanargmax(const Operand& x, int axis, Location at);
 Handle nanargmin(const Operand& x, int axis, Location at);
+Handle nanargmax_kept(const Operand& x, int axis, bool keepdims, Location at);
+Handle nanargmin_kept(const Operand& x, int axis, bool keepdims, Location at);
 Handle nancumsum(const Operand& x, int axis, Location at);
 Handle nancumprod(const Operand& x, int axis, Location at);
 Handle nan_to_num(const Operand& x, double nan, std::optional<double> posinf, std::optional<double> neginf,
@@ -187,12 +226,19 @@ Handle spacing(const Operand& x, Location at);
 Handle round_decimals(const Operand& x, int decimals, Location at);
 /// Limited from below if `low`, else from above.
 Handle clip_one(const Operand& x, const Operand& bound, bool low, Location at);
-Handle packbits(const Operand& x, int axis, Location at);
-Handle unpackbits(const Operand& x, int axis, Location at);
+/// Without an axis: of the flattened elements.
+Handle packbits(const Operand& x, std::optional<int> axis, bitorder order, Location at);
+/// The first `count` bits along the axis, or all less -count; all without it.
+Handle unpackbits(const Operand& x, std::optional<int> axis, std::optional<int64_t> count, bitorder order, Location at);
+Handle angle_in(const Operand& x, bool degrees, Location at);
+Handle mulhi(const Operand& x, const Operand& y, Location at);
+Handle reduce_xor(const Operand& x, const Axes& axes, bool keepdims, Location at);
 
 // ---- calque/numpy/products.h
 Handle matvec(const Operand& a, const Operand& x, Location at);
 Handle vecmat(const Operand& x, const Operand& a, Location at);
+Handle vecdot_along(const Operand& a, const Operand& b, int axis, Location at);
+Handle cross_along(const Operand& a, const Operand& b, int axis_a, int axis_b, int axis_c, Location at);
 
 // ---- calque/numpy/polynomials.h
 Handle polyval(const Operand& p, const Operand& x, Location at);
@@ -201,9 +247,16 @@ Handle polysub(const Operand& p, const Operand& q, Location at);
 Handle polymul(const Operand& p, const Operand& q, Location at);
 Handle polyder(const Operand& p, int64_t m, Location at);
 Handle polyint(const Operand& p, int64_t m, Location at);
+/// With constants of integration.
+Handle polyint_from(const Operand& p, int64_t m, const Operand& constants, Location at);
 std::vector<Handle> polydiv(const Operand& p, const Operand& q, Location at);
 Handle poly(const Operand& roots, Location at);
 Handle polyfit(const Operand& x, const Operand& y, int64_t degree, Location at);
+/// Without weights: null.
+Handle polyfit_weighted(const Operand& x, const Operand& y, int64_t degree, const Operand* weights, Location at);
+/// Coefficients and their covariance.
+std::vector<Handle> polyfit_cov(const Operand& x, const Operand& y, int64_t degree, const Operand* weights,
+                                bool unscaled, Location at);
 Handle convolve(const Operand& x, const Operand& y, convolve_mode mode, Location at);
 Handle correlate(const Operand& x, const Operand& y, convolve_mode mode, Location at);
 
@@ -217,8 +270,15 @@ Handle hanning(DType dtype, int64_t n, Location at);
 Handle kaiser(DType dtype, int64_t n, double beta, Location at);
 Handle logspace(DType dtype, double low, double high, int64_t n, double base, Location at);
 Handle geomspace(DType dtype, double low, double high, int64_t n, Location at);
+Handle logspace_without_end(DType dtype, double low, double high, int64_t n, double base, Location at);
+Handle geomspace_without_end(DType dtype, double low, double high, int64_t n, Location at);
+/// Between arrays, along a new axis.
+Handle linspace_between(const Operand& low, const Operand& high, int64_t n, bool endpoint, int axis, Location at);
+Handle logspace_between(const Operand& low, const Operand& high, int64_t n, bool endpoint, double base, int axis,
+                        Location at);
+Handle geomspace_between(const Operand& low, const Operand& high, int64_t n, bool endpoint, int axis, Location at);
 /// Arrays of i32, one for each dimension.
-std::vector<Handle> indices(const Shape& shape, Location at);
+std::vector<Handle> indices(const Shape& shape, bool sparse, Location at);
 /// `which`: 'l' or 'u'.
 std::vector<Handle> triangle_indices(char which, int64_t n, int64_t k, int64_t m, Location at);
 std::vector<Handle> diag_indices(int64_t n, int64_t rank, Location at);
@@ -230,6 +290,8 @@ std::vector<Handle> unravel_index(const Operand& indices, const Shape& shape, Lo
 Handle ravel_multi_index(std::span<const Operand> indices, const Shape& shape, mode out_of_bounds, Location at);
 Handle fill_diagonal(const Operand& x, const Operand& value, Location at);
 Handle put_along_axis(const Operand& x, const Operand& indices, const Operand& values, int axis, Location at);
+Handle put_along_axis_in(const Operand& x, const Operand& indices, const Operand& values, int axis, mode out_of_bounds,
+                         Location at);
 Handle put(const Operand& x, const Operand& indices, const Operand& values, mode out_of_bounds, Location at);
 Handle segment_sum(const Operand& x, const Operand& ids, int64_t segments, Location at);
 Handle segment_prod(const Operand& x, const Operand& ids, int64_t segments, Location at);
@@ -238,8 +300,11 @@ Handle segment_min(const Operand& x, const Operand& ids, int64_t segments, Locat
 Handle flatnonzero(const Operand& x, int64_t size, int64_t fill_value, Location at);
 std::vector<Handle> nonzero(const Operand& x, int64_t size, int64_t fill_value, Location at);
 Handle argwhere(const Operand& x, int64_t size, int64_t fill_value, Location at);
-Handle extract(const Operand& condition, const Operand& x, int64_t size, Location at);
-Handle compress(const Operand& condition, const Operand& x, int axis, int64_t size, Location at);
+Handle extract(const Operand& condition, const Operand& x, int64_t size, const Operand& fill, Location at);
+Handle compress(const Operand& condition, const Operand& x, int axis, int64_t size, const Operand& fill, Location at);
+Handle place(const Operand& x, const Operand& mask, const Operand& values, Location at);
+Handle take_filled(const Operand& x, const Operand& indices, int axis, const Operand& fill, Location at);
+Handle take_along_axis_filled(const Operand& x, const Operand& indices, int axis, const Operand& fill, Location at);
 
 // ---- calque/nn.h
 // clang-format off
@@ -274,6 +339,18 @@ Handle batch_norm(std::span<const Operand> all, int axis, double eps, Location a
 Handle one_hot(DType dtype, const Operand& indices, int64_t classes, int axis, Location at);
 Handle dropout(const Operand& key, const Operand& x, double rate, Location at);
 Handle logmeanexp(const Operand& x, const Axes& axes, bool keepdims, Location at);
+Handle logmeanexp_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
+Handle logsumexp_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at);
+/// log of the modulus of the sum of b e^x, and the sign of that sum.
+std::vector<Handle> logsumexp_signed(const Operand& x, const Operand& b, const Axes& axes, bool keepdims, Location at);
+/// The first of these; NaN where the sum is negative.
+Handle logsumexp_weighted(const Operand& x, const Operand& b, const Axes& axes, bool keepdims, Location at);
+Handle softmax_where(const Operand& x, const Operand& mask, int axis, Location at);
+Handle log_softmax_where(const Operand& x, const Operand& mask, int axis, Location at);
+Handle standardize_where(const Operand& x, const Operand& mask, const Axes& axes, double epsilon, Location at);
+Handle standardize_with(const Operand& x, const Operand& mean, const Operand& variance, double epsilon, Location at);
+Handle conv_patches(const Operand& x, const std::vector<int64_t>& window, const std::vector<int64_t>& strides,
+                    const Padding& padding, const std::vector<int64_t>& dilation, Location at);
 
 }  // namespace detail::ops
 }  // namespace calque

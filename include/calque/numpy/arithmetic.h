@@ -1,6 +1,9 @@
 #pragma once
 // Elementwise functions with NumPy's names that are made of others. Operands broadcast and promote; every function
 // throws ShapeError when operands do not broadcast.
+#include <concepts>
+#include <optional>
+
 #include "calque/detail/recorded.h"
 #include "calque/index.h"
 
@@ -106,20 +109,49 @@ template <ArrayLike X, OperandLike H>
 }
 
 /// Bits in bytes along the axis, as numpy.packbits: eight elements that are 0 or not for each byte (u8), the first one
-/// the highest bit; missing ones are 0. Throws ShapeError for an axis out of range, DTypeError for floats.
+/// the highest bit, or the lowest with `bitorder::little`; missing ones are 0. Without an axis, of all elements as a
+/// vector. Throws ShapeError for an axis out of range, DTypeError for floats.
 ///     packbits(B{true, false, true, false, false, false, false, true, true})  // [161 128]
 template <ArrayLike X>
-[[nodiscard]] out_t<uint8_t, X> packbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
-  const auto f = [&](detail::Operands o) { return detail::ops::packbits(o[0], axis, loc); };
+[[nodiscard]] out_t<uint8_t, X> packbits(const X& x, std::optional<int> axis = {}, bitorder order = bitorder::big,
+                                         Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::packbits(o[0], axis, order, loc); };
   return detail::recorded<uint8_t>("packbits", loc, f, x);
 }
-/// The bits (u8, 0 or 1) of bytes along the axis, the highest first, as numpy.unpackbits. Throws ShapeError for an axis
-/// out of range, DTypeError for elements that are not u8.
-///     unpackbits(Array<uint8_t>{161})  // [1 0 1 0 0 0 0 1]
+/// The bits (u8, 0 or 1) of bytes along the axis, the highest first, as numpy.unpackbits; the first `count` ones along
+/// it, zeros behind the last, or without the last -count. Without an axis, of all elements as a vector. Throws
+/// ShapeError for an axis out of range and a count below minus all bits, DTypeError for elements that are not u8.
+///     unpackbits(Array<uint8_t>{161}, 0, 3)  // [1 0 1]
 template <ArrayLike X>
-[[nodiscard]] out_t<uint8_t, X> unpackbits(const X& x, int axis = -1, Loc loc = Loc::current()) {
-  const auto f = [&](detail::Operands o) { return detail::ops::unpackbits(o[0], axis, loc); };
+[[nodiscard]] out_t<uint8_t, X> unpackbits(const X& x, std::optional<int> axis = {}, std::optional<int64_t> count = {},
+                                           bitorder order = bitorder::big, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::unpackbits(o[0], axis, count, order, loc); };
   return detail::recorded<uint8_t>("unpackbits", loc, f, x);
+}
+
+/// `angle(x)` in degrees if so wanted, as numpy.angle.
+///     angle(as_complex(D{0, -1}, D{2, 0}), true)  // [ 90. 180.]
+template <ArrayLike X, std::same_as<bool> B>
+[[nodiscard]] out_t<real_t<inexact_t<elem_t<X>>>, X> angle(const X& x, B degrees, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::angle_in(o[0], degrees, loc); };
+  return detail::recorded<real_t<inexact_t<elem_t<X>>>>("angle", loc, f, x);
+}
+
+/// The higher half of the bits of x y, as jax.lax.mulhi. Of the promoted type. Throws DTypeError for elements that are
+/// not integers.
+///     mulhi(Array<uint8_t>{200, 3}, Array<uint8_t>{100, 4})  // [78  0]
+template <OperandLike X, OperandLike Y>
+  requires(ArrayLike<X> || ArrayLike<Y>)
+[[nodiscard]] out_t<promoted_elem_t<X, Y>, X, Y> mulhi(const X& x, const Y& y, Loc loc = Loc::current()) {
+  return detail::apply_binary<out_t<promoted_elem_t<X, Y>, X, Y>>("mulhi", &detail::ops::mulhi, x, y, loc);
+}
+/// The exclusive or of all elements over the axes, as jax.lax.reduce_xor; 0 for none. Of x's type. Throws ShapeError
+/// for an axis out of range or given twice, DTypeError for floats.
+///     reduce_xor(I{{1, 2}, {3, 4}}, {0})  // [2 6]
+template <ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, X> reduce_xor(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::reduce_xor(o[0], axes, keep.value, loc); };
+  return detail::recorded<elem_t<X>>("reduce_xor", loc, f, x);
 }
 
 }  // namespace calque

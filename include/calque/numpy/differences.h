@@ -88,6 +88,20 @@ template <ArrayLike F, ArrayLike X>
   return detail::recorded<inexact_t<promoted_elem_t<F, X>>>("gradient", loc, erased, f, x);
 }
 
+/// The derivatives along several axes, all by default, with a spacing for each or one for all: an array for each axis,
+/// as numpy.gradient. Throws ShapeError also when the numbers of spacings and axes differ.
+///     gradient(D{{1, 2}, {4, 6}}, {1, 0.5}, {0, 1})  // [[3. 4.]
+///                                                    //  [3. 4.]],
+///                                                    // [[2. 2.]
+///                                                    //  [4. 4.]]
+template <ArrayLike X>
+[[nodiscard]] std::vector<out_t<inexact_t<elem_t<X>>, X>> gradient(const X& f, const std::vector<double>& spacings,
+                                                                   const Axes& axes = {}, int edge_order = 1,
+                                                                   Loc loc = Loc::current()) {
+  const auto erased = [&](detail::Operands o) { return detail::ops::gradients(o[0], spacings, axes, edge_order, loc); };
+  return detail::recorded_many<inexact_t<elem_t<X>>>("gradient", loc, erased, f);
+}
+
 /// The integral along the axis by the trapezoidal rule, of points dx apart, as numpy.trapezoid; the axis is dropped. Of
 /// y's type (integers and bool: f32); 0 for less than two points. Throws ShapeError for an axis out of range.
 ///     trapezoid(D{1, 2, 4}, 0.5)  // 2.25
@@ -107,9 +121,22 @@ template <ArrayLike Y, ArrayLike X>
   return detail::recorded<inexact_t<promoted_elem_t<Y, X>>>("trapezoid", loc, f, y, x);
 }
 
+/// The type of `cq::extrapolate`.
+struct extrapolate_t {};
+/// `interp(x, xp, fp, {.left = cq::extrapolate})`: the first or last line continues.
+inline constexpr extrapolate_t extrapolate{};
+/// What `interp` gives outside the points: a number or `cq::extrapolate`.
+struct Outside {
+  std::optional<double> value{};
+  bool extrapolated = false;
+
+  Outside() = default;
+  Outside(double constant) : value(constant) {}
+  Outside(extrapolate_t) : extrapolated(true) {}
+};
 /// What `interp` gives outside the points; the first and last value by default.
 struct InterpOptions {
-  std::optional<double> left{}, right{};
+  Outside left{}, right{};
   /// The points continue with this period: they are in any order, and nothing is outside.
   std::optional<double> period{};
 };
@@ -123,7 +150,8 @@ template <OperandLike X, ArrayLike P, ArrayLike F>
                                                                          Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
     if (options.period) return detail::ops::interp_periodic(o[0], o[1], o[2], *options.period, loc);
-    return detail::ops::interp(o[0], o[1], o[2], options.left, options.right, loc);
+    return detail::ops::interp_extrapolated(o[0], o[1], o[2], options.left.value, options.right.value,
+                                            options.left.extrapolated, options.right.extrapolated, loc);
   };
   return detail::recorded<inexact_t<promoted_elem_t<X, P, F>>>("interp", loc, f, x, xp, fp);
 }
@@ -153,11 +181,16 @@ struct CumulativeOptions {
   std::optional<int> axis{};
   /// From the last element to the first.
   bool reverse = false;
+  /// Begins with what the function has of no elements, so that there is one element more.
+  bool include_initial = false;
 };
 #define CALQUE_CUMULATIVE(f, R)                                                                  \
   template <ArrayLike X>                                                                         \
   [[nodiscard]] out_t<R, X> f(const X& x, CumulativeOptions options, Loc loc = Loc::current()) { \
     const auto erased = [&](detail::Operands o) {                                                \
+      if (options.include_initial) {                                                             \
+        return detail::ops::f##_from_identity(o[0], options.axis, options.reverse, loc);         \
+      }                                                                                          \
       return detail::ops::f##_of(o[0], options.axis, options.reverse, loc);                      \
     };                                                                                           \
     return detail::recorded<R>(#f, loc, erased, x);                                              \

@@ -1,7 +1,10 @@
 #pragma once
 // Functions by indices, with NumPy's and JAX's names: coordinates, updates, segments, elements that are not 0. Indices
 // are integers, of results i32; numbers of elements are known while tracing.
+#include <concepts>
+
 #include "calque/detail/recorded.h"
+#include "calque/gather_scatter.h"
 #include "calque/numpy/statistics.h"
 
 namespace calque {
@@ -34,15 +37,45 @@ template <ArrayLike I>
 ///     take(D{{10, 20}, {30, 40}}, I{3, 0})  // [40. 10.]
 template <ArrayLike X, ArrayLike I>
 [[nodiscard]] out_t<elem_t<X>, X, I> take(const X& x, const I& indices, Loc loc = Loc::current()) {
+  return take(x, indices, mode::fill, loc);
+}
+template <ArrayLike X, ArrayLike I>
+[[nodiscard]] out_t<elem_t<X>, X, I> take(const X& x, const I& indices, std::same_as<mode> auto out_of_bounds,
+                                          Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) {
-    return detail::ops::take(detail::ops::ravel(o[0], loc), o[1], 0, mode::fill, loc);
+    return detail::ops::take(detail::ops::ravel(o[0], loc), o[1], 0, out_of_bounds, loc);
   };
   return detail::recorded<elem_t<X>>("take", loc, f, x, indices);
 }
+/// What an index out of bounds reads, where it is not one of `mode`.
+template <class T>
+struct TakeOptions {
+  T fill_value;
+};
+/// `take` along an axis with this element for indices out of bounds: `take(x, i, 0, {.fill_value = 0})`; negative ones
+/// count from the end first.
+///     take(D{10, 20, 30}, I{2, 9, -1}, 0, {.fill_value = 7})  // [30.  7. 30.]
+template <ArrayLike X, OperandLike I>
+[[nodiscard]] out_t<elem_t<X>, X, I> take(const X& x, const I& indices, int axis, TakeOptions<elem_t<X>> options,
+                                          Loc loc = Loc::current()) {
+  const detail::Operand fill = detail::literal_operand(options.fill_value);
+  const auto f = [&](detail::Operands o) { return detail::ops::take_filled(o[0], o[1], axis, fill, loc); };
+  return detail::recorded<elem_t<X>>("take", loc, f, x, indices);
+}
+/// `take_along_axis` with this element for indices out of bounds; negative ones count from the end first.
+///     take_along_axis(D{{1, 2}, {3, 4}}, I{{0}, {5}}, 1, {.fill_value = 7})  // [[1.]
+///                                                                            //  [7.]]
+template <ArrayLike X, ArrayLike I>
+[[nodiscard]] out_t<elem_t<X>, X, I> take_along_axis(const X& x, const I& indices, int axis,
+                                                     TakeOptions<elem_t<X>> options, Loc loc = Loc::current()) {
+  const detail::Operand fill = detail::literal_operand(options.fill_value);
+  const auto f = [&](detail::Operands o) { return detail::ops::take_along_axis_filled(o[0], o[1], axis, fill, loc); };
+  return detail::recorded<elem_t<X>>("take_along_axis", loc, f, x, indices);
+}
 
-/// x with the scalar `value` at equal indices along all dimensions, as numpy.fill_diagonal, which changes x instead. Of
-/// x's type, to which the value promotes. Throws ShapeError for a rank below 2 and for more than two dimensions that
-/// differ.
+/// x with `value` at equal indices along all dimensions, as numpy.fill_diagonal, which changes x instead; the elements
+/// of an array are put there one after another, repeated as needed. Of x's type, to which the value promotes. Throws
+/// ShapeError for a rank below 2, for more than two dimensions that differ, and for an array without elements.
 ///     fill_diagonal(D{{1, 2}, {3, 4}}, 0)  // [[0. 2.]
 ///                                          //  [3. 0.]]
 template <ArrayLike X, OperandLike V>
@@ -50,16 +83,28 @@ template <ArrayLike X, OperandLike V>
   return detail::apply_binary<out_t<elem_t<X>, X, V>>("fill_diagonal", &detail::ops::fill_diagonal, x, value, loc);
 }
 /// x with x[i, indices[i, j, k], k] = values[i, j, k] for axis 1, as numpy.put_along_axis, which changes x instead.
-/// Values broadcast to the indices' shape and promote to x's type; updates out of bounds are dropped, of several the
-/// last one in row-major order stays. Throws ShapeError when ranks or other dimensions differ or for an axis out of
-/// range, DTypeError for indices that are not integers.
+/// Values broadcast to the indices' shape and promote to x's type; updates out of bounds are dropped, or go to the
+/// nearest element or modulo the extent by the mode; of several the last one in row-major order stays. Throws
+/// ShapeError when ranks or other dimensions differ or for an axis out of range, DTypeError for indices that are not
+/// integers.
 ///     put_along_axis(D{{1, 2}, {3, 4}}, I{{0}, {1}}, 9, 1)  // [[9. 2.]
 ///                                                           //  [3. 9.]]
 template <ArrayLike X, ArrayLike I, OperandLike V>
 [[nodiscard]] out_t<elem_t<X>, X, I, V> put_along_axis(const X& x, const I& indices, const V& values, int axis,
-                                                       Loc loc = Loc::current()) {
-  const auto f = [&](detail::Operands o) { return detail::ops::put_along_axis(o[0], o[1], o[2], axis, loc); };
+                                                       mode out_of_bounds = mode::fill, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::put_along_axis_in(o[0], o[1], o[2], axis, out_of_bounds, loc);
+  };
   return detail::recorded<elem_t<X>>("put_along_axis", loc, f, x, indices, values);
+}
+/// x with the elements of `values` where the mask is true, one after another, repeated as needed, as numpy.place, which
+/// changes x instead. Of x's type, to which values promote. Throws ShapeError unless the mask has x's shape and there
+/// are values.
+///     place(D{1, 2, 3, 4}, B{true, false, true, true}, D{8, 9})  // [8. 2. 9. 8.]
+template <ArrayLike X, ArrayLike M, OperandLike V>
+[[nodiscard]] out_t<elem_t<X>, X, M, V> place(const X& x, const M& mask, const V& values, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::place(o[0], o[1], o[2], loc); };
+  return detail::recorded<elem_t<X>>("place", loc, f, x, mask, values);
 }
 /// x with values at these row-major indices, as numpy.put, which changes x instead; values are repeated as needed and
 /// promote to x's type. Updates out of bounds are dropped, or go to the nearest element or modulo the size by the mode.
@@ -165,30 +210,58 @@ CALQUE_OF_TRACER(flatnonzero)
 CALQUE_OF_TRACER(nonzero)
 CALQUE_OF_TRACER(argwhere)
 #undef CALQUE_OF_TRACER
-/// How many slices the result of `compress` has.
+/// How many slices the result of `compress` has, and what stands behind those that were found.
+template <class T>
 struct CompressOptions {
   int64_t size;
+  T fill_value{};
 };
-/// The first slices of x along the axis where the condition [extent] holds, as numpy.compress, then zeros:
+/// The first slices of x along the axis where the condition [extent] holds, as numpy.compress, then the fill value:
 /// `cq::compress(mask, x, 0, {.size = 4})`. Of x's type. Throws ShapeError for a negative size, a condition that is
 /// longer than the axis, or an axis out of range.
 ///     compress(B{false, true, true}, D{1, 2, 3}, 0, {.size = 2})  // [2. 3.]
 template <ArrayLike C, ArrayLike X>
-[[nodiscard]] out_t<elem_t<X>, C, X> compress(const C& condition, const X& x, int axis, CompressOptions options,
-                                              Loc loc = Loc::current()) {
-  const auto f = [&](detail::Operands o) { return detail::ops::compress(o[0], o[1], axis, options.size, loc); };
+[[nodiscard]] out_t<elem_t<X>, C, X> compress(const C& condition, const X& x, int axis,
+                                              CompressOptions<elem_t<X>> options, Loc loc = Loc::current()) {
+  const detail::Operand fill = detail::literal_operand(options.fill_value);
+  const auto f = [&](detail::Operands o) { return detail::ops::compress(o[0], o[1], axis, options.size, fill, loc); };
   return detail::recorded<elem_t<X>>("compress", loc, f, condition, x);
+}
+/// The same of all elements in row-major order.
+///     compress(B{false, true, true}, D{{1, 2}, {3, 4}}, {.size = 3})  // [2. 3. 0.]
+template <ArrayLike C, ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, C, X> compress(const C& condition, const X& x, CompressOptions<elem_t<X>> options,
+                                              Loc loc = Loc::current()) {
+  const detail::Operand fill = detail::literal_operand(options.fill_value);
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::compress(o[0], detail::ops::ravel(o[1], loc), 0, options.size, fill, loc);
+  };
+  return detail::recorded<elem_t<X>>("compress", loc, f, condition, x);
+}
+/// All slices of an array where the condition holds. Of a tracer it needs a size.
+///     compress(B{false, true, true}, D{1, 2, 3}, 0)  // [2. 3.]
+template <Elem C, Elem T>
+[[nodiscard]] Array<T> compress(const Array<C>& condition, const Array<T>& x, int axis, Loc loc = Loc::current()) {
+  const int64_t n = count_nonzero(condition, {}, {}, loc).item();
+  return compress(condition, x, axis, CompressOptions<T>{n}, loc);
+}
+/// All elements of an array, in row-major order, where the condition holds.
+///     compress(B{false, true, true}, D{{1, 2}, {3, 4}})  // [2. 3.]
+template <Elem C, Elem T>
+[[nodiscard]] Array<T> compress(const Array<C>& condition, const Array<T>& x, Loc loc = Loc::current()) {
+  return compress(condition, x.reshape({-1}, loc), 0, loc);
 }
 
 /// The first elements of x, in row-major order, where the condition, which broadcasts to it, holds, as numpy.extract,
-/// then zeros: `cq::extract(x > 0.0, x, {.size = 4})`, of shape [size] and x's type. Throws ShapeError for a negative
-/// size and when the operands do not broadcast.
+/// then the fill value: `cq::extract(x > 0.0, x, {.size = 4})`, of shape [size] and x's type. Throws ShapeError for a
+/// negative size and when the operands do not broadcast.
 ///     D x = {3, -1, 2};
 ///     extract(x > 0, x, {.size = 3})  // [3. 2. 0.]
 template <ArrayLike C, ArrayLike X>
-[[nodiscard]] out_t<elem_t<X>, C, X> extract(const C& condition, const X& x, CompressOptions options,
+[[nodiscard]] out_t<elem_t<X>, C, X> extract(const C& condition, const X& x, CompressOptions<elem_t<X>> options,
                                              Loc loc = Loc::current()) {
-  const auto f = [&](detail::Operands o) { return detail::ops::extract(o[0], o[1], options.size, loc); };
+  const detail::Operand fill = detail::literal_operand(options.fill_value);
+  const auto f = [&](detail::Operands o) { return detail::ops::extract(o[0], o[1], options.size, fill, loc); };
   return detail::recorded<elem_t<X>>("extract", loc, f, condition, x);
 }
 
@@ -198,7 +271,7 @@ template <ArrayLike C, ArrayLike X>
 template <Elem C, Elem T>
 [[nodiscard]] Array<T> extract(const Array<C>& condition, const Array<T>& x, Loc loc = Loc::current()) {
   const Array<bool> mask = cast<bool>(condition, loc) & Array<bool>::full(x.shape(), true);
-  const Array<T> all = extract(mask, x, CompressOptions{mask.size()}, loc);
+  const Array<T> all = extract(mask, x, CompressOptions<T>{mask.size()}, loc);
   return detail::first_elements(all, count_nonzero(mask, {}, {}, loc).item(), loc);
 }
 template <ArrayLike C, ArrayLike X>

@@ -90,11 +90,30 @@ template <ArrayLike X, OperandLike V>
   const auto f = [&](detail::Operands o) { return detail::ops::insert(o[0], positions.list, o[1], axis, loc); };
   return detail::recorded<elem_t<X>>("insert", loc, f, x, values);
 }
+/// The same in the elements of x in row-major order.
+///     insert(D{{1, 2}, {3, 4}}, {1}, 9)  // [1. 9. 2. 3. 4.]
+template <ArrayLike X, OperandLike V>
+[[nodiscard]] out_t<elem_t<X>, X, V> insert(const X& x, const Counts& positions, const V& values,
+                                            Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::insert(detail::ops::ravel(o[0], loc), positions.list, o[1], 0, loc);
+  };
+  return detail::recorded<elem_t<X>>("insert", loc, f, x, values);
+}
 /// x without these positions along the axis, as numpy.delete. Throws ShapeError for positions or an axis out of range.
 ///     delete_(D{1, 2, 3, 4}, {0, 2}, 0)  // [2. 4.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> delete_(const X& x, const Counts& positions, int axis, Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::delete_(o[0], positions.list, axis, loc); };
+  return detail::recorded<elem_t<X>>("delete_", loc, f, x);
+}
+/// The elements of x in row-major order without these positions.
+///     delete_(D{{1, 2}, {3, 4}}, {0, 2})  // [2. 4.]
+template <ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, X> delete_(const X& x, const Counts& positions, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::delete_(detail::ops::ravel(o[0], loc), positions.list, 0, loc);
+  };
   return detail::recorded<elem_t<X>>("delete_", loc, f, x);
 }
 
@@ -103,11 +122,20 @@ template <ArrayLike X>
 /// x split into `sections` parts along the axis, of which the first ones are longer by one where the extent does not
 /// divide. Throws ShapeError for less than one part or an axis out of range.
 ///     array_split(D{1, 2, 3, 4, 5}, 2)  // [1. 2. 3.], [4. 5.]
-template <ArrayLike X>
-[[nodiscard]] std::vector<out_t<elem_t<X>, X>> array_split(const X& x, int64_t sections, int axis = 0,
+template <ArrayLike X, std::integral I>
+[[nodiscard]] std::vector<out_t<elem_t<X>, X>> array_split(const X& x, I sections, int axis = 0,
                                                            Loc loc = Loc::current()) {
-  const auto f = [&](detail::Operands o) { return detail::ops::array_split(o[0], sections, axis, loc); };
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::array_split(o[0], static_cast<int64_t>(sections), axis, loc);
+  };
   return detail::recorded_many<elem_t<X>>("array_split", loc, f, x);
+}
+/// The parts of x between these split points, as `split`.
+///     array_split(D{1, 2, 3, 4}, {1, 3})  // [1.], [2. 3.], [4.]
+template <ArrayLike X>
+[[nodiscard]] std::vector<out_t<elem_t<X>, X>> array_split(const X& x, const Counts& indices, int axis = 0,
+                                                           Loc loc = Loc::current()) {
+  return split(x, indices, axis, loc);
 }
 /// The slices of x along the axis, which is dropped. Throws ShapeError for an axis out of range.
 ///     unstack(D{{1, 2}, {3, 4}})  // [1. 2.], [3. 4.]

@@ -34,31 +34,49 @@ CALQUE_NAN_REDUCE(nanmax, elem_t<X>)
 CALQUE_NAN_REDUCE(nanmin, elem_t<X>)
 #undef CALQUE_NAN_REDUCE
 
-#define CALQUE_NAN_MASKED_OF(f, R, Out, Mask)                                                      \
-  template <ArrayLike X>                                                                           \
-  [[nodiscard]] Out f(const X& x, const BasicMasked<detail::Mask>& of, Loc loc = Loc::current()) { \
-    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                  \
-    const auto erased = [&](detail::Operands o) {                                                  \
-      return detail::ops::f##_where(o[0], o[1], of.axes, of.keepdims.value, loc);                  \
-    };                                                                                             \
-    return detail::apply_to<Out>(#f, loc, all, erased);                                            \
-  }
 #define CALQUE_OUT(...) __VA_ARGS__
-#define CALQUE_NAN_MASKED(f, R)                             \
-  CALQUE_NAN_MASKED_OF(f, R, CALQUE_OUT(out_t<R, X>), Mask) \
-  CALQUE_NAN_MASKED_OF(f, R, Tracer<R>, TracerMask)
-/// `nansum` of the elements under a mask, as `sum(x, {.where = mask})`.
+#define CALQUE_NAN_MASKED_FOLD_OF(f, R, Out, Mask)                                                           \
+  template <ArrayLike X>                                                                                     \
+  [[nodiscard]] Out f(const X& x, const BasicMaskedFold<detail::Mask, R>& of, Loc loc = Loc::current()) {    \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                            \
+    const auto erased = [&](detail::Operands o) {                                                            \
+      const auto initial = detail::fill_of(of.initial);                                                      \
+      return detail::ops::f##_where_from(o[0], o[1], of.axes, of.keepdims.value, detail::get(initial), loc); \
+    };                                                                                                       \
+    return detail::apply_to<Out>(#f, loc, all, erased);                                                      \
+  }
+#define CALQUE_NAN_MASKED_FOLD(f, R)                             \
+  CALQUE_NAN_MASKED_FOLD_OF(f, R, CALQUE_OUT(out_t<R, X>), Mask) \
+  CALQUE_NAN_MASKED_FOLD_OF(f, R, Tracer<R>, TracerMask)
+/// `nansum` of the elements under a mask, and of `initial`, as `sum(x, {.where = mask})`.
 ///     nansum(D{1, NAN, 3}, {.where = B{true, true, false}})  // 1.0
-CALQUE_NAN_MASKED(nansum, sum_t<elem_t<X>>)
-/// `nanprod` of the elements under a mask.
+CALQUE_NAN_MASKED_FOLD(nansum, sum_t<elem_t<X>>)
+/// `nanprod` of the elements under a mask, and of `initial`.
 ///     nanprod(D{2, NAN, 3}, {.where = B{true, true, false}})  // 2.0
-CALQUE_NAN_MASKED(nanprod, sum_t<elem_t<X>>)
+CALQUE_NAN_MASKED_FOLD(nanprod, sum_t<elem_t<X>>)
+/// `nanmax` of the elements under a mask, and of `initial`; without it NaN for none, or the least integer.
+///     nanmax(D{1, NAN, 3}, {.where = all, .initial = 5})  // 5.0
+CALQUE_NAN_MASKED_FOLD(nanmax, elem_t<X>)
+/// `nanmin` of the elements under a mask, and of `initial`; without it NaN for none, or the greatest integer.
+///     nanmin(D{1, NAN, 3}, {.where = B{false, true, true}})  // 3.0
+CALQUE_NAN_MASKED_FOLD(nanmin, elem_t<X>)
+#undef CALQUE_NAN_MASKED_FOLD_OF
+#undef CALQUE_NAN_MASKED_FOLD
+
+#define CALQUE_NAN_MASKED_OF(Out, Mask)                                                                  \
+  template <ArrayLike X>                                                                                 \
+  [[nodiscard]] Out nanmean(const X& x, const BasicMasked<detail::Mask>& of, Loc loc = Loc::current()) { \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                        \
+    const auto erased = [&](detail::Operands o) {                                                        \
+      return detail::ops::nanmean_where(o[0], o[1], of.axes, of.keepdims.value, loc);                    \
+    };                                                                                                   \
+    return detail::apply_to<Out>("nanmean", loc, all, erased);                                           \
+  }
 /// `nanmean` of the elements under a mask.
 ///     nanmean(D{1, NAN, 3}, {.where = B{true, true, false}})  // 1.0
-CALQUE_NAN_MASKED(nanmean, inexact_t<elem_t<X>>)
+CALQUE_NAN_MASKED_OF(CALQUE_OUT(out_t<inexact_t<elem_t<X>>, X>), Mask)
+CALQUE_NAN_MASKED_OF(Tracer<inexact_t<elem_t<X>>>, TracerMask)
 #undef CALQUE_NAN_MASKED_OF
-#undef CALQUE_NAN_MASKED
-#undef CALQUE_OUT
 
 /// Options of `nanvar` and `nanstd`.
 struct NanVarianceOptions {
@@ -90,6 +108,28 @@ template <ArrayLike X>
   return detail::recorded<inexact_t<elem_t<X>>>("nanstd", loc, f, x);
 }
 
+#define CALQUE_NAN_VARIANCE_OF(f, Out, Mask)                                                               \
+  template <ArrayLike X>                                                                                   \
+  [[nodiscard]] Out f(const X& x, const BasicMaskedVariance<detail::Mask>& of, Loc loc = Loc::current()) { \
+    const detail::Operand all[] = {detail::operand_of(x, loc), of.where.operand};                          \
+    const auto erased = [&](detail::Operands o) {                                                          \
+      return detail::ops::f##_where(o[0], o[1], of.axes, of.ddof, of.keepdims.value, loc);                 \
+    };                                                                                                     \
+    return detail::apply_to<Out>(#f, loc, all, erased);                                                    \
+  }
+#define CALQUE_NAN_VARIANCE(f)                                                \
+  CALQUE_NAN_VARIANCE_OF(f, CALQUE_OUT(out_t<inexact_t<elem_t<X>>, X>), Mask) \
+  CALQUE_NAN_VARIANCE_OF(f, Tracer<inexact_t<elem_t<X>>>, TracerMask)
+/// `nanvar` of the elements under a mask.
+///     nanvar(D{1, NAN, 3, 8}, {.where = B{true, true, true, false}})  // 1.0
+CALQUE_NAN_VARIANCE(nanvar)
+/// `nanstd` of the elements under a mask.
+///     nanstd(D{1, NAN, 3, 8}, {.where = B{true, true, true, false}})  // 1.0
+CALQUE_NAN_VARIANCE(nanstd)
+#undef CALQUE_NAN_VARIANCE
+#undef CALQUE_NAN_VARIANCE_OF
+#undef CALQUE_OUT
+
 #define CALQUE_NAN_ALONG(f, R)                                                                                     \
   template <ArrayLike X>                                                                                           \
   [[nodiscard]] out_t<R, X> f(const X& x, int axis, Loc loc = Loc::current()) {                                    \
@@ -117,6 +157,20 @@ CALQUE_NAN_ALONG(nancumsum, sum_t<elem_t<X>>)
 ///     nancumprod(D{2, NAN, 3}, 0)  // [2. 2. 6.]
 CALQUE_NAN_ALONG(nancumprod, sum_t<elem_t<X>>)
 #undef CALQUE_NAN_ALONG
+
+#define CALQUE_NAN_POSITION(f)                                                                                  \
+  template <ArrayLike X>                                                                                        \
+  [[nodiscard]] out_t<int32_t, X> f(const X& x, int axis, KeepDims keep, Loc loc = Loc::current()) {            \
+    const auto erased = [&](detail::Operands o) { return detail::ops::f##_kept(o[0], axis, keep.value, loc); }; \
+    return detail::recorded<int32_t>(#f, loc, erased, x);                                                       \
+  }
+/// The same with the axis kept with extent 1: `nanargmax(x, axis, cq::keepdims)`.
+///     nanargmax(D{NAN, 1, 3}, 0, keepdims)  // [2]
+CALQUE_NAN_POSITION(nanargmax)
+/// The same with the axis kept with extent 1.
+///     nanargmin(D{NAN, 1, 3}, 0, keepdims)  // [1]
+CALQUE_NAN_POSITION(nanargmin)
+#undef CALQUE_NAN_POSITION
 
 /// The numbers that `nan_to_num` writes; by default the greatest and least finite ones for infinities.
 struct NanToNumOptions {

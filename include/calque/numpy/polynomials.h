@@ -1,5 +1,9 @@
 #pragma once
 // Polynomials by their coefficients, vectors with the highest power first, as NumPy's, and convolutions of vectors.
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "calque/detail/recorded.h"
 
 namespace calque {
@@ -44,6 +48,15 @@ template <ArrayLike P>
   const auto f = [&](detail::Operands o) { return detail::ops::polyint(o[0], m, loc); };
   return detail::recorded<inexact_t<elem_t<P>>>("polyint", loc, f, p);
 }
+/// The same with constants of integration, of which the first one is added first; one is for all. Of the promoted type.
+/// Throws ShapeError also unless there are m of them.
+///     polyint(D{6}, 2, D{5, 4})  // [3. 5. 4.]
+template <ArrayLike P, OperandLike K>
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<P, K>>, P, K> polyint(const P& p, int64_t m, const K& constants,
+                                                                    Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) { return detail::ops::polyint_from(o[0], m, o[1], loc); };
+  return detail::recorded<inexact_t<promoted_elem_t<P, K>>>("polyint", loc, f, p, constants);
+}
 /// (quotient, remainder) of the division of p by q, whose first coefficient is not 0. The remainder has one coefficient
 /// less than q, of a constant q the coefficient 0, and is p where p is the shorter one. Of the promoted type (integers
 /// and bool: f32). Throws ShapeError when one is not a vector or q is empty.
@@ -70,6 +83,49 @@ template <ArrayLike X, ArrayLike Y>
                                                                     Loc loc = Loc::current()) {
   const auto f = [&](detail::Operands o) { return detail::ops::polyfit(o[0], o[1], degree, loc); };
   return detail::recorded<inexact_t<promoted_elem_t<X, Y>>>("polyfit", loc, f, x, y);
+}
+
+/// Options of `polyfit`.
+struct PolyfitOptions {
+  /// What each distance from the polynomial is multiplied with before it is squared: a vector [n].
+  detail::Weights w{};
+};
+/// The same with weights: `polyfit(x, y, 1, {.w = w})`. Inside a trace x or y is a tracer when the weights are. Throws
+/// ShapeError also unless there is a weight for each point.
+///     round(polyfit(D{0, 1, 2}, D{1, 3, 0}, 1, {.w = D{1, 1, 0}}), 6)  // [2. 1.]
+template <ArrayLike X, ArrayLike Y>
+[[nodiscard]] out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y> polyfit(const X& x, const Y& y, int64_t degree,
+                                                                    PolyfitOptions options, Loc loc = Loc::current()) {
+  std::vector<detail::Operand> all{detail::operand_of(x, loc), detail::operand_of(y, loc)};
+  if (options.w.operand) all.push_back(*options.w.operand);
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::polyfit_weighted(o[0], o[1], degree, o.size() > 2 ? &o[2] : nullptr, loc);
+  };
+  return detail::apply_to<out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y>>("polyfit", loc, all, f);
+}
+/// Options of `polyfit_cov`.
+struct PolyfitCovOptions {
+  detail::Weights w{};
+  /// The weights are the inverses of known standard deviations: no factor of the residuals.
+  bool unscaled = false;
+};
+/// (coefficients, covariance): those of `polyfit` and their covariance [degree + 1, degree + 1], or [degree + 1, degree
+/// + 1, k] of k columns, as numpy.polyfit with `cov=True`: the inverse of V^T V of the Vandermonde matrix V times the
+/// sum of squared residuals divided by n - degree - 1. Throws ShapeError also when there are no more points than
+/// coefficients, unless `unscaled`.
+///     round(std::get<1>(polyfit_cov(D{0, 1, 2}, D{1, 3, 2}, 1)), 6)  // [[ 0.75 -0.75]
+///                                                                    //  [-0.75  1.25]]
+template <ArrayLike X, ArrayLike Y>
+[[nodiscard]] auto polyfit_cov(const X& x, const Y& y, int64_t degree, PolyfitCovOptions options = {},
+                               Loc loc = Loc::current()) {
+  using Out = out_t<inexact_t<promoted_elem_t<X, Y>>, X, Y>;
+  std::vector<detail::Operand> all{detail::operand_of(x, loc), detail::operand_of(y, loc)};
+  if (options.w.operand) all.push_back(*options.w.operand);
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::polyfit_cov(o[0], o[1], degree, o.size() > 2 ? &o[2] : nullptr, options.unscaled, loc);
+  };
+  std::vector<Out> both = detail::apply_many<Out>("polyfit_cov", loc, all, f);
+  return std::tuple<Out, Out>(std::move(both[0]), std::move(both[1]));
 }
 
 /// The convolution of two vectors [n] and [m], out[k] = sum over j of x[k - j] y[j], as numpy.convolve: [n + m - 1],

@@ -1,5 +1,7 @@
 #pragma once
 // Functions that rearrange or repeat elements, with NumPy's names. Results are of x's type. Errors are ShapeErrors.
+#include <concepts>
+
 #include "calque/detail/recorded.h"
 
 namespace calque {
@@ -115,6 +117,22 @@ template <ArrayLike X>
   const auto f = [&](detail::Operands o) { return detail::ops::repeat_counts(o[0], counts.list, axis, loc); };
   return detail::recorded<elem_t<X>>("repeat", loc, f, x);
 }
+/// The same of all elements in row-major order, as a vector: `repeat(x, n)` or `repeat(x, {counts})`.
+///     repeat(D{{1, 2}, {3, 4}}, 2)  // [1. 1. 2. 2. 3. 3. 4. 4.]
+template <ArrayLike X, std::integral N>
+[[nodiscard]] out_t<elem_t<X>, X> repeat(const X& x, N n, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::repeat(detail::ops::ravel(o[0], loc), static_cast<int64_t>(n), 0, loc);
+  };
+  return detail::recorded<elem_t<X>>("repeat", loc, f, x);
+}
+template <ArrayLike X>
+[[nodiscard]] out_t<elem_t<X>, X> repeat(const X& x, const Counts& counts, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::repeat_counts(detail::ops::ravel(o[0], loc), counts.list, 0, loc);
+  };
+  return detail::recorded<elem_t<X>>("repeat", loc, f, x);
+}
 /// The extent of a `repeat` by counts that are known at run time.
 struct RepeatOptions {
   int64_t total;
@@ -130,14 +148,18 @@ template <ArrayLike X, ArrayLike C>
   return detail::recorded<elem_t<X>>("repeat", loc, f, x, counts);
 }
 
-/// x continued along each dimension i by `low[i]` elements before and `high[i]` after it:
-/// `cq::pad(x, cq::pad_mode::reflect, {1, 1}, {1, 1})`. Throws ShapeError unless there is one number for each
-/// dimension, for negative ones, and for a dimension without elements.
+/// x continued along each dimension i, one after another, by `low[i]` elements before and `high[i]` after it:
+/// `cq::pad(x, cq::pad_mode::reflect, {1, 1}, {1, 1})`. Ramps and means of integers are rounded down and to the nearest
+/// one. Throws ShapeError unless there is one number for each dimension, for negative ones, for a dimension without
+/// elements, and for options that are not one pair or one for each dimension; DTypeError for ramps, means, medians and
+/// odd reflections of bools and for maxima, minima and medians of complex numbers.
 ///     pad(D{1, 2, 3}, pad_mode::reflect, {2}, {1})  // [3. 2. 1. 2. 3. 2.]
 template <ArrayLike X>
 [[nodiscard]] out_t<elem_t<X>, X> pad(const X& x, pad_mode how, const Counts& low, const Counts& high,
-                                      Loc loc = Loc::current()) {
-  const auto f = [&](detail::Operands o) { return detail::ops::pad_with(o[0], how, low.list, high.list, loc); };
+                                      const PadOptions& options = {}, Loc loc = Loc::current()) {
+  const auto f = [&](detail::Operands o) {
+    return detail::ops::pad_with(o[0], how, low.list, high.list, options, loc);
+  };
   return detail::recorded<elem_t<X>>("pad", loc, f, x);
 }
 

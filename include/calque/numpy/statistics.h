@@ -126,6 +126,47 @@ CALQUE_MASKED(all, bool)
 #undef CALQUE_MASKED
 #undef CALQUE_MASKED_FOLD_OF
 #undef CALQUE_MASKED_FOLD
+namespace detail {
+/// What `{.initial = 0}` without a mask would be, and `{.keepdims = true}`: errors, since g++ reads them as axes.
+struct InitialWithoutMask {
+  struct Unnamed {};
+  struct Given {
+    template <class T>
+    Given(T) {}
+  };
+  Unnamed unnamed{};
+  Axes axes{};
+  Given initial;
+  KeepDims keepdims{};
+};
+struct KeepDimsWithoutMask {
+  InitialWithoutMask::Unnamed unnamed{};
+  Axes axes{};
+  InitialWithoutMask::Given keepdims;
+};
+}  // namespace detail
+#define CALQUE_WITHOUT_MASK_OF(f, Options, why)    \
+  template <ArrayLike X>                           \
+  X f(const X& x, const detail::Options&) {        \
+    static_assert(sizeof(X) == 0, "calque: " why); \
+    return x;                                      \
+  }
+#define CALQUE_WITHOUT_MASK(f)                                                                                   \
+  CALQUE_WITHOUT_MASK_OF(f, InitialWithoutMask,                                                                  \
+                         "an initial element stands beside a mask: " #f "(x, {.where = cq::all, .initial = 0})") \
+  CALQUE_WITHOUT_MASK_OF(f, KeepDimsWithoutMask,                                                                 \
+                         "axes and keepdims are arguments of their own: " #f "(x, {0}, cq::keepdims)")
+CALQUE_WITHOUT_MASK(sum)
+CALQUE_WITHOUT_MASK(prod)
+CALQUE_WITHOUT_MASK(amax)
+CALQUE_WITHOUT_MASK(amin)
+CALQUE_WITHOUT_MASK(max)
+CALQUE_WITHOUT_MASK(min)
+CALQUE_WITHOUT_MASK_OF(mean, KeepDimsWithoutMask,
+                       "axes and keepdims are arguments of their own: mean(x, {0}, cq::keepdims)")
+#undef CALQUE_WITHOUT_MASK
+#undef CALQUE_WITHOUT_MASK_OF
+
 template <ArrayLike X>
 out_t<bool, X> all_t::operator()(const X& x, const BasicMasked<detail::Mask>& of, Loc loc) const {
   return ops::all(x, of, loc);

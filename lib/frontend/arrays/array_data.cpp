@@ -145,12 +145,16 @@ Shape shape_of(std::string_view operation, const Counts& extents, Location locat
   return Shape(extents.list);
 }
 
-std::vector<int64_t> inferred_extents(std::span<const int64_t> extents, const Type& type, Location location) {
+namespace {
+
+/// The extents with the one inferred for which -1 stands; `got` has `count` elements.
+std::vector<int64_t> extents_for(std::string_view operation, std::span<const int64_t> extents, const std::string& got,
+                                 int64_t count, Location location) {
   std::vector<int64_t> all(extents.begin(), extents.end());
   const auto fail = [&](const std::string& text) {
     std::string list;
     for (int64_t d : extents) list += (list.empty() ? "" : ",") + std::to_string(d);
-    throw ShapeError("reshape: " + text + ", got " + to_string(type) + " for shape [" + list + "]" +
+    throw ShapeError(std::string(operation) + ": " + text + ", got " + got + " for shape [" + list + "]" +
                      where_text(user_location(location)));
   };
   int64_t* unknown = nullptr;
@@ -166,10 +170,15 @@ std::vector<int64_t> inferred_extents(std::span<const int64_t> extents, const Ty
     }
   }
   if (unknown == nullptr) return all;
-  const int64_t count = type.shape.num_elements();
   if (!fits || known == 0 || count % known != 0) fail("the extent for which -1 stands would not be a whole number");
   *unknown = count / known;
   return all;
+}
+
+}  // namespace
+
+std::vector<int64_t> inferred_extents(std::span<const int64_t> extents, const Type& type, Location location) {
+  return extents_for("reshape", extents, to_string(type), type.shape.num_elements(), location);
 }
 
 AnyArray reshaped(const AnyArray& array, std::span<const int64_t> extents, Location location) {
@@ -185,11 +194,14 @@ AnyArray to_device(const AnyArray& array, Device device, Location location) {
   return copy_to_device("to", array, device, location);
 }
 
-void check_count(std::string_view operation, size_t count, const Shape& shape, Location location) {
-  if (static_cast<int64_t>(count) != shape.num_elements()) {
-    throw ShapeError(std::string(operation) + ": shape " + to_string(shape) + " takes " +
-                     elements_text(shape.num_elements()) + ", got " + std::to_string(count) + where_text(location));
+Shape shape_of_elements(size_t count, std::span<const int64_t> extents, Location location) {
+  const auto n = static_cast<int64_t>(count);
+  const Shape shape(extents_for("from", extents, elements_text(n), n, location));
+  if (n != shape.num_elements()) {
+    throw ShapeError("from: shape " + to_string(shape) + " takes " + elements_text(shape.num_elements()) + ", got " +
+                     std::to_string(count) + where_text(location));
   }
+  return shape;
 }
 
 AnyArray arange(DType dtype, double start, double step, int64_t n, Location location) {

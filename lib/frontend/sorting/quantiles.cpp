@@ -76,6 +76,7 @@ Expression between(Expression low, Expression high, Expression weight, quantile_
     case quantile_method::nearest:
       return (weight < half).choose(low, high);
     case quantile_method::linear:
+    case quantile_method::inverted_cdf:
       break;
   }
   // The line between equal infinities is one: infinity times zero would be NaN.
@@ -101,7 +102,12 @@ Handle quantiles(const Operand& x, const Operand& q, const Axes& axes, quantile_
   const Expression numbers(broadcast_in(numbers_in(r, s), all, batch, s), s);
   const Expression last = skips_nan ? (numbers > 0.0).choose(numbers - 1.0, numbers.number(0))
                                     : numbers.number(static_cast<double>(r.n - 1));
-  const Expression position = p * last.as(DType::f64);
+  Expression position = p * last.as(DType::f64);
+  if (how == quantile_method::inverted_cdf) {
+    // The element number ceil(p n), the first one at the least.
+    position = (p * (last + 1.0).as(DType::f64)).of<prim::Ceil>() - 1.0;
+    position = (position < 0.0).choose(position.number(0), position);
+  }
   const Expression floor = position.of<prim::Floor>().fixed();
   Expression weight = position - floor;
   const Expression lower = floor.as(DType::i32);

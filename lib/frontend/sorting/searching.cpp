@@ -94,6 +94,110 @@ Handle flattened_weights(const Operand* weights, const Operand& x, const Site& s
   return flattened_to_vector(weights_of(weights, value(x, s), s), s);
 }
 
+/// Edges [2 or more] in ascending order.
+Handle edges_operand(const Operand& edges, DType d, const Site& s) {
+  const Handle bounds = vector_operand(value(edges, d, s), "the edges", s);
+  if (extent_of(bounds, 0) < 2) s.shape_error("needs 2 edges or more, got " + to_string(type(bounds)));
+  return bounds;
+}
+
+/// The bin of each element between edges, -1 for those before the first one, the number of bins behind the last.
+Handle bin_between(Handle v, Handle edges, const Site& s) {
+  const int64_t count = extent_of(edges, 0) - 1;
+  const Expression found(position_of(edges, v, side::right, s), s);
+  const Handle last = broadcast(reshape(slice_axis(edges, 0, count, count + 1, 1, s), Shape{}, s), shape(v), s);
+  const Expression is_last(emit<prim::Eq>(s, {v, last}), s);
+  return is_last.choose(found.number(static_cast<double>(count - 1)), found - 1.0);
+}
+
+// ---- several dimensions
+
+/// The bins of points in one dimension; numbers outside [0, count) are none.
+struct Cells {
+  Handle bins;
+  int64_t count;
+};
+
+/// The sum of the weights in each bin [count, ...].
+Handle counted_in(std::span<const Cells> dimensions, Handle weights, const Site& s) {
+  Ints counts;
+  int64_t all = 1;
+  for (const Cells& c : dimensions) {
+    if (c.count > INT32_MAX / all) s.shape_error("has too many bins for indices of i32");
+    all *= c.count;
+    counts.push_back(c.count);
+  }
+  if (dimensions.size() == 1) return summed(dimensions[0].bins, weights, all, s);
+  const Expression zero(splat(0, type(dimensions[0].bins), s), s);
+  Expression cell = zero, is_outside = zero < 0.0;
+  for (const Cells& c : dimensions) {
+    const Expression i(c.bins, s);
+    is_outside = is_outside | (i < 0.0) | (i >= static_cast<double>(c.count));
+    cell = cell * static_cast<double>(c.count) + is_outside.choose(zero, i);
+  }
+  return reshape(summed(is_outside.choose(cell.number(-1), cell), weights, all, s), Shape(counts), s);
+}
+
+/// Counts divided by their sum and by the widths of the bins.
+Handle density_of(Handle counts, std::span<const Handle> edges, const Site& s) {
+  const Expression each(convert(counts, dtype(edges[0]), s), s);
+  const Shape to = shape(each);
+  Ints all;
+  std::optional<Expression> volume;
+  for (int a = 0; a < to.rank(); ++a) {
+    const Handle bounds = convert(edges[static_cast<size_t>(a)], dtype(each), s);
+    const int64_t n = to[static_cast<size_t>(a)];
+    const Expression widths =
+        Expression(slice_axis(bounds, 0, 1, n + 1, 1, s), s) - Expression(slice_axis(bounds, 0, 0, n, 1, s), s);
+    const Expression along(broadcast_in(widths, to, {a}, s), s);
+    volume = volume ? *volume * along : along;
+    all.push_back(a);
+  }
+  const Expression total(broadcast(reduce_axes<prim::ReduceSum>(each, all, false, s), to, s), s);
+  return each / (total * *volume);
+}
+
+/// Vectors of one length.
+std::vector<Handle> coordinates_of(std::span<const Operand> xs, const Site& s) {
+  std::vector<Handle> out;
+  for (const Operand& x : xs) {
+    const Handle v = value(x, s);
+    out.push_back(xs.size() == 1 ? flattened_to_vector(v, s) : vector_operand(v, out.empty() ? "x" : "y", s));
+    if (shape(out.back()) != shape(out[0])) {
+      s.shape_error("needs vectors of one length, got " + to_string(type(out[0])) + " and " + to_string(type(v)));
+    }
+  }
+  return out;
+}
+
+/// Counts or densities, then the edges of each dimension.
+std::vector<Handle> histogram_over(std::span<const Operand> xs, std::span<const Bins> bins, const Operand* weights,
+                                   bool density, const Site& s) {
+  for (const Bins& b : bins) check_bins(b, s);
+  const std::vector<Handle> points = coordinates_of(xs, s);
+  std::vector<Cells> cells;
+  std::vector<Handle> edges;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Handle v = counted_operand(points[i], s);
+    const Range range = range_of(v, bins[i], s);
+    edges.push_back(edges_of(range, bins[i], s));
+    cells.push_back({bins_of(v, edges.back(), range, bins[i].count, s), bins[i].count});
+  }
+  const Handle w = xs.size() == 1 ? flattened_weights(weights, xs[0], s) : weights_of(weights, points[0], s);
+  std::vector<Handle> out{counted_in(cells, w, s)};
+  if (density) {
+    std::vector<const Operand*> all = pointers_to(xs);
+    if (weights != nullptr) all.push_back(weights);
+    const DType result = to_inexact(promoted_dtype(all, s));
+    // Neighbouring edges are subtracted in the wider type.
+    std::vector<Handle> bounds;
+    for (const Handle e : edges) bounds.push_back(convert(e, wide(result), s));
+    out[0] = convert(density_of(out[0], bounds, s), result, s);
+  }
+  for (size_t i = 0; i < points.size(); ++i) out.push_back(convert(edges[i], to_inexact(dtype(points[i])), s));
+  return out;
+}
+
 }  // namespace
 
 Handle searchsorted(const Operand& sorted, const Operand& x, side where, Location at) {
@@ -126,42 +230,19 @@ Handle bincount(const Operand& x, const Operand* weights, int64_t length, Locati
 }
 
 std::vector<Handle> histogram(const Operand& x, const Bins& bins, const Operand* weights, Location at) {
-  const Site s{"histogram", at};
-  check_bins(bins, s);
-  const Handle v = counted_operand(x, s);
-  const Range range = range_of(v, bins, s);
-  const Handle edges = edges_of(range, bins, s);
-  const Handle i = bins_of(v, edges, range, bins.count, s);
-  return {summed(i, flattened_weights(weights, x, s), bins.count, s),
-          convert(edges, to_inexact(operand_dtype(x, s)), s)};
+  return histogram_over(std::span(&x, 1), std::span(&bins, 1), weights, false, {"histogram", at});
 }
 
-std::vector<Handle> histogram_density(const Operand& x, const Bins& bins, Location at) {
-  const Site s{"histogram", at};
-  const DType result = to_inexact(operand_dtype(x, s));
-  // Edges in the wider type, since neighbouring ones are subtracted.
-  const std::vector<Handle> counted = histogram(value(x, wide(result), s), bins, nullptr, at);
-  const Expression edges(counted[1], s), counts(convert(counted[0], dtype(counted[1]), s), s);
-  const int64_t n = bins.count;
-  const Expression widths =
-      Expression(slice_axis(edges, 0, 1, n + 1, 1, s), s) - Expression(slice_axis(edges, 0, 0, n, 1, s), s);
-  const Expression total(broadcast(emit<prim::ReduceSum>(s, {counts}, {{"axes", Ints{0}}}), shape(counts), s), s);
-  return {convert(counts / (total * widths), result, s), convert(edges, result, s)};
+std::vector<Handle> histogram_density(const Operand& x, const Bins& bins, const Operand* weights, Location at) {
+  return histogram_over(std::span(&x, 1), std::span(&bins, 1), weights, true, {"histogram", at});
 }
 
 Handle histogram_at(const Operand& x, const Operand& edges, const Operand* weights, Location at) {
   const Site s{"histogram", at};
   const DType d = wide(to_inexact(ordered_dtype(x, edges, s)));
-  const Handle bounds = vector_operand(value(edges, d, s), "the edges", s);
-  const int64_t count = extent_of(bounds, 0) - 1;
-  if (count < 1) s.shape_error("needs 2 edges or more, got " + to_string(type(bounds)));
-  const Handle v = flattened_to_vector(value(x, d, s), s);
-  const Expression found(position_of(bounds, v, side::right, s), s);
-  const Handle last = broadcast(reshape(slice_axis(bounds, 0, count, count + 1, 1, s), Shape{}, s), shape(v), s);
-  const Expression is_last(emit<prim::Eq>(s, {v, last}), s);
-  // Elements before the first edge have number -1, those behind the last one `count`: both are dropped.
-  const Expression i = is_last.choose(found.number(static_cast<double>(count - 1)), found - 1.0);
-  return summed(i, flattened_weights(weights, x, s), count, s);
+  const Handle bounds = edges_operand(edges, d, s);
+  const Handle i = bin_between(flattened_to_vector(value(x, d, s), s), bounds, s);
+  return summed(i, flattened_weights(weights, x, s), extent_of(bounds, 0) - 1, s);
 }
 
 Handle histogram_bin_edges(const Operand& x, const Bins& bins, Location at) {
@@ -171,26 +252,61 @@ Handle histogram_bin_edges(const Operand& x, const Bins& bins, Location at) {
   return convert(edges_of(range_of(v, bins, s), bins, s), to_inexact(operand_dtype(x, s)), s);
 }
 
+Handle histogram_density_at(const Operand& x, const Operand& edges, const Operand* weights, Location at) {
+  const Site s{"histogram", at};
+  DType result = to_inexact(promoted_dtype(x, edges, s));
+  if (weights != nullptr) {
+    const Operand* all[] = {&x, &edges, weights};
+    result = to_inexact(promoted_dtype(all, s));
+  }
+  const Handle bounds = value(edges, wide(result), s);
+  return convert(density_of(histogram_at(x, edges, weights, at), std::span(&bounds, 1), s), result, s);
+}
+
+std::vector<Handle> histogram_of(std::span<const Operand> coordinates, std::span<const Bins> bins,
+                                 const Operand* weights, bool density, Location at) {
+  return histogram_over(coordinates, bins, weights, density, {"histogram2d", at});
+}
+
 std::vector<Handle> histogram2d(const Operand& x, const Operand& y, const Bins& bins_x, const Bins& bins_y,
                                 const Operand* weights, Location at) {
-  const Site s{"histogram2d", at};
-  check_bins(bins_x, s);
-  check_bins(bins_y, s);
-  const Handle a = vector_operand(value(x, s), "x", s), b = vector_operand(value(y, s), "y", s);
-  if (shape(a) != shape(b)) {
-    s.shape_error("needs vectors of one length, got " + to_string(type(a)) + " and " + to_string(type(b)));
+  const Operand both[] = {x, y};
+  const Bins bins[] = {bins_x, bins_y};
+  return histogram_of(both, bins, weights, false, at);
+}
+
+std::vector<Handle> histogramdd(const Operand& x, std::span<const Bins> bins, const Operand* weights, bool density,
+                                Location at) {
+  const Site s{"histogramdd", at};
+  const Handle v = value(x, s);
+  const Type t = type(v);
+  if (t.shape.rank() != 2 || t.shape[1] == 0) s.shape_error("needs points [n, dimensions], got " + to_string(t));
+  if (bins.size() != 1 && std::ssize(bins) != t.shape[1]) {
+    s.shape_error("needs bins for all dimensions or for each of " + std::to_string(t.shape[1]) + ", got " +
+                  std::to_string(bins.size()));
   }
-  if (bins_x.count > INT32_MAX / bins_y.count) s.shape_error("has too many bins for indices of i32");
-  const Handle v = counted_operand(a, s), w = counted_operand(b, s);
-  const Range range_x = range_of(v, bins_x, s), range_y = range_of(w, bins_y, s);
-  const Handle edges_x = edges_of(range_x, bins_x, s), edges_y = edges_of(range_y, bins_y, s);
-  const Expression i(bins_of(v, edges_x, range_x, bins_x.count, s), s);
-  const Expression j(bins_of(w, edges_y, range_y, bins_y.count, s), s);
-  const auto columns = static_cast<double>(bins_y.count);
-  const Expression cell = (j < columns).choose(i * columns + j, i.number(-1));
-  const Handle flat = summed(cell, weights_of(weights, a, s), bins_x.count * bins_y.count, s);
-  return {reshape(flat, Shape{bins_x.count, bins_y.count}, s), convert(edges_x, to_inexact(dtype(a)), s),
-          convert(edges_y, to_inexact(dtype(b)), s)};
+  std::vector<Operand> coordinates;
+  std::vector<Bins> each;
+  for (int64_t i = 0; i < t.shape[1]; ++i) {
+    coordinates.push_back(reshape(slice_axis(v, 1, i, i + 1, 1, s), Shape{t.shape[0]}, s));
+    each.push_back(bins[bins.size() == 1 ? 0 : static_cast<size_t>(i)]);
+  }
+  return histogram_over(coordinates, each, weights, density, s);
+}
+
+Handle histogram2d_at(const Operand& x, const Operand& y, const Operand& edges_x, const Operand& edges_y,
+                      const Operand* weights, Location at) {
+  const Site s{"histogram2d", at};
+  const Operand both[] = {x, y};
+  const std::vector<Handle> points = coordinates_of(both, s);
+  const Operand* edges[] = {&edges_x, &edges_y};
+  std::vector<Cells> cells;
+  for (size_t i = 0; i < 2; ++i) {
+    const DType d = wide(to_inexact(ordered_dtype(points[i], *edges[i], s)));
+    const Handle bounds = edges_operand(*edges[i], d, s);
+    cells.push_back({bin_between(value(points[i], d, s), bounds, s), extent_of(bounds, 0) - 1});
+  }
+  return counted_in(cells, weights_of(weights, points[0], s), s);
 }
 
 }  // namespace calque::detail::ops

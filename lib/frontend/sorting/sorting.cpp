@@ -119,6 +119,15 @@ std::vector<Handle> top_k(const Operand& x, int64_t k, Location at) {
   return sorted_rows(std::span(&v, 1), {.descending = true, .indices = true, .limit = k}, s);
 }
 
+std::vector<Handle> top_k_along(const Operand& x, int64_t k, int axis, Location at) {
+  const Site s{"top_k", at};
+  const Handle v = value(x, s);
+  const int a = axis_in(axis, v, s);
+  std::vector<Handle> out = top_k(axis_last(v, a, s), k, at);
+  for (Handle& h : out) h = axis_back(h, a, s);
+  return out;
+}
+
 std::vector<Handle> sort_by(std::span<const Operand> xs, int64_t keys, int axis, bool descending, Location at) {
   const Site s{"sort_by", at};
   std::vector<Handle> all = alike(xs, s);

@@ -145,10 +145,16 @@ Handle round_decimals(const Operand& x, int decimals, Location at) {
 
 namespace {
 
-/// The weights of the bits of a byte, the first one being the highest, along the last of `rank` dimensions.
-Handle bit_numbers(const Shape& of, const Site& s) {
+/// How far each bit of a byte is shifted, along the last dimension.
+Handle bit_numbers(const Shape& of, bitorder order, const Site& s) {
   const Handle i = counted(DType::u8, of, of.rank() - 1, s);
-  return emit<prim::Sub>(s, {splat(7, type(i), s), i});
+  return order == bitorder::little ? i : emit<prim::Sub>(s, {splat(7, type(i), s), i});
+}
+
+/// The operand, without an axis all elements as a vector, and the axis.
+std::pair<Handle, int> along_axis_or_all(Handle v, std::optional<int> axis, const Site& s) {
+  if (!axis) return {flattened_to_vector(v, s), 0};
+  return {v, axis_in(*axis, v, s)};
 }
 
 }  // namespace
@@ -161,34 +167,108 @@ Handle clip_one(const Operand& x, const Operand& bound, bool low, Location at) {
   return low ? clip(x, bound, open, at) : clip(x, open, bound, at);
 }
 
-Handle packbits(const Operand& x, int axis, Location at) {
+Handle packbits(const Operand& x, std::optional<int> axis, bitorder order, Location at) {
   const Site s{"packbits", at};
-  Handle v = value(x, s);
-  if (is_inexact(dtype(v))) reject(type(v), "integers or bool", s);
-  v = convert(convert(v, DType::bool_, s), DType::u8, s);
-  const int a = axis_in(axis, v, s), last = shape(v).rank() - 1;
+  const Handle given = value(x, s);
+  if (is_inexact(dtype(given))) reject(type(given), "integers or bool", s);
+  auto [v, a] = along_axis_or_all(convert(convert(given, DType::bool_, s), DType::u8, s), axis, s);
+  const int last = shape(v).rank() - 1;
   v = moved_axis(v, a, last, s);
   const int64_t n = extent_of(v, last), bytes = (n + 7) / 8;
   v = padded_along(v, last, 0, bytes * 8 - n, 0, s);
   const Shape own = shape(v);
   const Shape grid = own.with(static_cast<size_t>(last), bytes).with_inserted(static_cast<size_t>(last) + 1, 8);
   v = reshape(v, grid, s);
-  const Handle shifted = emit<prim::Shl>(s, {v, bit_numbers(grid, s)});
+  const Handle shifted = emit<prim::Shl>(s, {v, bit_numbers(grid, order, s)});
   return moved_axis(reduce_axes<prim::ReduceSum>(shifted, {last + 1}, false, s), last, a, s);
 }
 
-Handle unpackbits(const Operand& x, int axis, Location at) {
+Handle unpackbits(const Operand& x, std::optional<int> axis, std::optional<int64_t> count, bitorder order,
+                  Location at) {
   const Site s{"unpackbits", at};
-  Handle v = value(x, s);
-  if (dtype(v) != DType::u8) reject(type(v), "bytes (u8)", s);
-  const int a = axis_in(axis, v, s), last = shape(v).rank() - 1;
+  const Handle given = value(x, s);
+  if (dtype(given) != DType::u8) reject(type(given), "bytes (u8)", s);
+  auto [v, a] = along_axis_or_all(given, axis, s);
+  const int last = shape(v).rank() - 1;
   v = moved_axis(v, a, last, s);
   const Shape own = shape(v), grid = own.with_inserted(static_cast<size_t>(last) + 1, 8);
   Ints axes;
   for (int i = 0; i <= last; ++i) axes.push_back(i);
-  const Handle shifted = emit<prim::ShrLogical>(s, {broadcast_in(v, grid, axes, s), bit_numbers(grid, s)});
-  const Handle bits = emit<prim::And>(s, {shifted, splat(1, type(shifted), s)});
-  return moved_axis(reshape(bits, own.with(static_cast<size_t>(last), extent_of(v, last) * 8), s), last, a, s);
+  const Handle shifted = emit<prim::ShrLogical>(s, {broadcast_in(v, grid, axes, s), bit_numbers(grid, order, s)});
+  Handle bits = emit<prim::And>(s, {shifted, splat(1, type(shifted), s)});
+  const int64_t all = extent_of(v, last) * 8;
+  bits = reshape(bits, own.with(static_cast<size_t>(last), all), s);
+  if (count) {
+    if (*count < -all) {
+      s.shape_error("the count is " + std::to_string(*count) + ", but there are " + std::to_string(all) + " bits");
+    }
+    const int64_t wanted = *count < 0 ? all + *count : *count;
+    bits = padded_along(bits, last, 0, wanted - all, 0, s);
+  }
+  return moved_axis(bits, last, a, s);
+}
+
+Handle angle_in(const Operand& x, bool degrees, Location at) {
+  const Handle radians = angle(x, at);
+  return degrees ? rad2deg(radians, at) : radians;
+}
+
+Handle mulhi(const Operand& x, const Operand& y, Location at) {
+  const Site s{"mulhi", at};
+  const DType d = promoted_dtype(x, y, s);
+  Handle both[] = {value(x, d, s), value(y, d, s)};
+  if (!is_integer(d)) reject(type(both[0]), "integers", s);
+  broadcast_together(both, s);
+  const Expression a(both[0], s), b(both[1], s);
+  const size_t bits = 8 * size_of(d);
+  const auto shifted = [&](Expression v, size_t by) {
+    const Expression n = v.number(static_cast<double>(by));
+    return is_unsigned_integer(d) ? v.of<prim::ShrLogical>(n) : v.of<prim::ShrArithmetic>(n);
+  };
+  if (bits < 64) {
+    const DType twice = is_unsigned_integer(d) ? DType::u64 : DType::i64;
+    return shifted(a.as(twice) * b.as(twice), bits).as(d);
+  }
+  // In halves of 32 bits (Warren, Hacker's Delight, 8-2). The lower halves are not negative.
+  const auto lower = [&](Expression v) {
+    const Expression mask = v.number(1).of<prim::Shl>(v.number(32)) - 1.0;
+    return v.of<prim::And>(mask);
+  };
+  const auto low_product = [&](Expression v, Expression w) {
+    // The product of two lower halves, shifted by 32 bits, as unsigned numbers.
+    const Expression product = v.bits_as(DType::u64) * w.bits_as(DType::u64);
+    return product.of<prim::ShrLogical>(product.number(32)).bits_as(d);
+  };
+  const Expression a0 = lower(a), a1 = shifted(a, 32), b0 = lower(b), b1 = shifted(b, 32);
+  const Expression t = a1 * b0 + low_product(a0, b0);
+  const Expression w = lower(t) + a0 * b1;
+  return a1 * b1 + shifted(t, 32) + shifted(w, 32);
+}
+
+Handle reduce_xor(const Operand& x, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"reduce_xor", at};
+  Handle v = value(x, s);
+  const Type t = type(v);
+  if (is_inexact(t.dtype)) reject(t, "integers or bool", s);
+  const Ints list = normal_axes(axes, t, s);
+  // The axes one after another, each folded in halves.
+  for (const int64_t each : list) {
+    const int a = static_cast<int>(each);
+    if (extent_of(v, a) == 0) v = splat(0, {t.dtype, shape(v).with(static_cast<size_t>(a), 1)}, s);
+    while (extent_of(v, a) > 1) {
+      const int64_t n = extent_of(v, a), half = n / 2;
+      const Handle folded =
+          emit<prim::Xor>(s, {slice_axis(v, a, 0, half, 1, s), slice_axis(v, a, half, 2 * half, 1, s)});
+      const Handle parts[] = {folded, slice_axis(v, a, 2 * half, n, 1, s)};
+      v = n % 2 == 0 ? folded : concatenated(parts, a, s);
+    }
+  }
+  if (keepdims) return v;
+  Ints left;
+  for (int64_t a = 0; a < t.shape.rank(); ++a) {
+    if (std::ranges::find(list, a) == list.end()) left.push_back(t.shape[static_cast<size_t>(a)]);
+  }
+  return reshape(v, Shape(left), s);
 }
 
 }  // namespace calque::detail::ops

@@ -133,6 +133,10 @@ inline int64_t checked_product(std::span<const int64_t> dims, const Site& s) {
   return n;
 }
 
+/// The elements of the axis at these indices: slices, reversed slices and repeated elements where they are few, else a
+/// gather.
+Handle arranged(Handle x, int axis, const Ints& indices, const Site& s);
+
 inline Handle as_truth(const Operand& x, const Site& s) { return convert(value(x, s), DType::bool_, s); }
 
 }  // namespace calque::detail::ops

@@ -52,6 +52,14 @@ Handle cumulative(const Operand& x, std::optional<int> axis, bool reverse, bool 
   return emit<P>(s, {v}, {{"axis", int64_t{a}}, {"reverse", reverse}});
 }
 
+/// One element more, the first in the order of the function.
+Handle cumulative_from(Handle cumulated, Handle identity, std::optional<int> axis, bool reverse, const Site& s) {
+  const int a = axis ? axis_in(*axis, cumulated, s) : 0;
+  const Handle one = broadcast(identity, shape(cumulated).with(static_cast<size_t>(a), 1), s);
+  const Handle parts[] = {reverse ? cumulated : one, reverse ? one : cumulated};
+  return concatenated(parts, a, s);
+}
+
 }  // namespace
 
 Handle diff(const Operand& x, int64_t n, int axis, Location at) {
@@ -155,6 +163,28 @@ Handle gradient_at(const Operand& f, const Operand& x, int axis, int edge_order,
   return convert(concatenated(parts, a, s), result, s);
 }
 
+std::vector<Handle> gradients(const Operand& f, std::span<const double> spacings, const Axes& axes, int edge_order,
+                              Location at) {
+  const Site s{"gradient", at};
+  const Handle v = value(f, s);
+  std::vector<int> list = axes.list;
+  if (axes.every) {
+    list.clear();
+    for (int a = 0; a < shape(v).rank(); ++a) list.push_back(a);
+  }
+  normal_axes(axes, type(v), s);  // throws for axes that are wrong
+  if (spacings.size() > 1 && spacings.size() != list.size()) {
+    s.shape_error("needs one spacing or one for each of " + std::to_string(list.size()) + " axes, got " +
+                  std::to_string(spacings.size()));
+  }
+  std::vector<Handle> out;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const double spacing = spacings.empty() ? 1 : spacings[spacings.size() == 1 ? 0 : i];
+    out.push_back(gradient(v, spacing, list[i], edge_order, at));
+  }
+  return out;
+}
+
 Handle trapezoid(const Operand& y, double dx, int axis, Location at) {
   const Site s{"trapezoid", at};
   const auto [v, result] = widened(y, s);
@@ -184,6 +214,11 @@ Handle trapezoid_at(const Operand& y, const Operand& x, int axis, Location at) {
 
 Handle interp(const Operand& x, const Operand& xp, const Operand& fp, std::optional<double> left,
               std::optional<double> right, Location at) {
+  return interp_extrapolated(x, xp, fp, left, right, false, false, at);
+}
+
+Handle interp_extrapolated(const Operand& x, const Operand& xp, const Operand& fp, std::optional<double> left,
+                           std::optional<double> right, bool continues_left, bool continues_right, Location at) {
   const Site s{"interp", at};
   const Operand* all[] = {&x, &xp, &fp};
   const DType result = to_inexact(promoted_dtype(all, s)), d = wide(result);
@@ -220,7 +255,8 @@ Handle interp(const Operand& x, const Operand& xp, const Operand& fp, std::optio
   }
   const Expression below = left ? y.number(*left) : end(values, 0),
                    above = right ? y.number(*right) : end(values, n - 1);
-  y = (at_x < first).choose(below, (at_x > last).choose(above, y));
+  if (!continues_right) y = (at_x > last).choose(above, y);
+  if (!continues_left) y = (at_x < first).choose(below, y);
   // NaN compares false everywhere.
   const Expression unordered(emit<prim::Ne>(s, {v, v}), s);
   return convert(unordered.choose(at_x, y), result, s);
@@ -295,6 +331,27 @@ Handle cummax_of(const Operand& x, std::optional<int> axis, bool reverse, Locati
 }
 Handle cummin_of(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
   return cumulative<prim::Cummin>(x, axis, reverse, false, {"cummin", at});
+}
+
+Handle cumsum_from_identity(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
+  const Site s{"cumsum", at};
+  const Handle y = cumsum_of(x, axis, reverse, at);
+  return cumulative_from(y, splat(0, {dtype(y), {}}, s), axis, reverse, s);
+}
+Handle cumprod_from_identity(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
+  const Site s{"cumprod", at};
+  const Handle y = cumprod_of(x, axis, reverse, at);
+  return cumulative_from(y, splat(1, {dtype(y), {}}, s), axis, reverse, s);
+}
+Handle cummax_from_identity(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
+  const Site s{"cummax", at};
+  const Handle y = cummax_of(x, axis, reverse, at);
+  return cumulative_from(y, extremum_identity(false, {dtype(y), {}}, s), axis, reverse, s);
+}
+Handle cummin_from_identity(const Operand& x, std::optional<int> axis, bool reverse, Location at) {
+  const Site s{"cummin", at};
+  const Handle y = cummin_of(x, axis, reverse, at);
+  return cumulative_from(y, extremum_identity(true, {dtype(y), {}}, s), axis, reverse, s);
 }
 
 }  // namespace calque::detail::ops

@@ -150,17 +150,105 @@ Handle fill_diagonal(const Operand& x, const Operand& number, Location at) {
     if (t.shape[a] != t.shape[0]) s.shape_error("dimensions differ, got " + to_string(t));
   }
   const Handle fill = value_fitting(number, t.dtype, s);
-  if (shape(fill).rank() != 0) s.shape_error("the value must be a scalar, got " + to_string(type(fill)));
   const Expression row(counted(DType::i32, t.shape, 0, s), s);
+  Handle filled_with = fill;
+  if (shape(fill).rank() == 0) {
+    filled_with = broadcast(fill, t.shape, s);
+  } else if (t.shape.num_elements() > 0) {
+    const Handle list = flattened_to_vector(fill, s);
+    if (extent_of(list, 0) == 0) s.shape_error("needs values, got " + to_string(type(fill)));
+    filled_with = broadcast_in(resize(list, Shape{t.shape[0]}, at), t.shape, {0}, s);
+  }
   std::optional<Expression> on;
   for (int a = 1; a < rank; ++a) {
     const Expression same = row == Expression(counted(DType::i32, t.shape, a, s), s);
     on = on ? *on & same : same;
   }
-  return select(*on, broadcast(fill, t.shape, s), v, s);
+  return select(*on, filled_with, v, s);
+}
+
+Handle place(const Operand& x, const Operand& mask, const Operand& values, Location at) {
+  const Site s{"place", at};
+  const Handle v = value(x, s), m = as_truth(mask, s);
+  const Type t = type(v);
+  if (shape(m) != t.shape) {
+    s.shape_error("needs a mask of the array's shape, got " + to_string(t) + " and " + to_string(type(m)));
+  }
+  const Handle list = flattened_to_vector(value_fitting(values, t.dtype, s), s);
+  const int64_t n = extent_of(list, 0);
+  if (n == 0) s.shape_error("needs values, got " + to_string(type(list)));
+  if (t.shape.num_elements() == 0) return v;
+  if (n == 1) return select(m, broadcast(reshape(list, Shape{}, s), t.shape, s), v, s);
+  // The number of true elements before each one.
+  const Handle flat = flattened_to_vector(m, s);
+  const Expression count(
+      emit<prim::Cumsum>(s, {convert(flat, DType::i32, s)}, {{"axis", int64_t{0}}, {"reverse", false}}), s);
+  const Expression which = (count - 1.0).of<prim::Rem>(count.number(static_cast<double>(n)));
+  return select(m, reshape(take(list, which.handle(), 0, mode::clip, at), t.shape, s), v, s);
+}
+
+namespace {
+
+/// Whether indices are inside an axis of extent n; negative ones count from its end.
+Expression is_inside(Handle indices, int64_t n, const Site& s) {
+  const Expression i = as_index(indices, n, s);
+  return (i >= static_cast<double>(-n)) & (i < static_cast<double>(n));
+}
+
+Handle scalar_fill(const Operand& fill, DType d, const Site& s) {
+  const Handle with = value_fitting(fill, d, s);
+  if (shape(with).rank() != 0) s.shape_error("the fill value must be a scalar, got " + to_string(type(with)));
+  return with;
+}
+
+}  // namespace
+
+Handle take_filled(const Operand& x, const Operand& indices, int axis, const Operand& fill, Location at) {
+  const Site s{"take", at};
+  const Handle v = value(x, s), i = integer_operand(indices, s);
+  const int a = axis_in(axis, v, s);
+  const Handle taken = take(v, i, a, mode::fill, at);
+  const Shape to = shape(taken);
+  Ints dims;
+  for (int d = 0; d < shape(i).rank(); ++d) dims.push_back(a + d);
+  const Handle inside = broadcast_in(is_inside(i, extent_of(v, a), s), to, dims, s);
+  return select(inside, taken, broadcast(scalar_fill(fill, dtype(v), s), to, s), s);
+}
+
+Handle take_along_axis_filled(const Operand& x, const Operand& indices, int axis, const Operand& fill, Location at) {
+  const Site s{"take_along_axis", at};
+  const Handle v = value(x, s), i = integer_operand(indices, s);
+  const int a = axis_in(axis, v, s);
+  const Handle taken = take_along_axis(v, i, a, mode::fill, at);
+  const Shape to = shape(taken);
+  const Handle inside = broadcast(is_inside(i, extent_of(v, a), s), to, s);
+  return select(inside, taken, broadcast(scalar_fill(fill, dtype(v), s), to, s), s);
 }
 
 Handle put_along_axis(const Operand& x, const Operand& indices, const Operand& values, int axis, Location at) {
+  return put_along_axis_in(x, indices, values, axis, mode::fill, at);
+}
+
+namespace {
+
+/// Indices into an axis of extent n by the mode: for `fill`, those that are out of bounds after counting from the end.
+Expression index_in(Expression i, int64_t n, mode out_of_bounds, const Site& s) {
+  const auto size = static_cast<double>(n);
+  switch (out_of_bounds) {
+    case mode::fill:
+      return (i < 0.0).choose(i + size, i);
+    case mode::clip:
+      return {emit<prim::Clamp>(s, {i.number(0), i, i.number(size - 1)}), s};
+    case mode::wrap:
+      return {mod(i.handle(), i.number(size).handle(), s.at), s};
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+Handle put_along_axis_in(const Operand& x, const Operand& indices, const Operand& values, int axis, mode out_of_bounds,
+                         Location at) {
   const Site s{"put_along_axis", at};
   Handle v = value(x, s);
   const Type t = type(v);
@@ -179,8 +267,7 @@ Handle put_along_axis(const Operand& x, const Operand& indices, const Operand& v
   const Handle updates = broadcast(value_fitting(values, t.dtype, s), shape(i), s);
   const int64_t n = t.shape[ua];
   if (n == 0 || shape(i).num_elements() == 0) return v;
-  const Expression own = as_index(i, n, s);
-  const Handle wrapped = (own < 0.0).choose(own + static_cast<double>(n), own);
+  const Handle wrapped = index_in(as_index(i, n, s), n, out_of_bounds, s);
   Ints batching;
   for (int d = 0; d < rank; ++d) {
     if (d != a) batching.push_back(d);
@@ -204,19 +291,7 @@ Handle put(const Operand& x, const Operand& indices, const Operand& values, mode
   if (given == 0) s.shape_error("needs values, got " + to_string(type(updates)));
   // Values are repeated as needed.
   updates = given == 1 ? broadcast(updates, Shape{count}, s) : resize(updates, Shape{count}, at);
-  Expression own = as_index(i, n, s);
-  const auto size = static_cast<double>(n);
-  switch (out_of_bounds) {
-    case mode::fill:
-      own = (own < 0.0).choose(own + size, own);
-      break;
-    case mode::clip:
-      own = Expression(emit<prim::Clamp>(s, {own.number(0), own, own.number(size - 1)}), s);
-      break;
-    case mode::wrap:
-      own = Expression(mod(own.handle(), own.number(size).handle(), at), s);
-      break;
-  }
+  const Expression own = index_in(as_index(i, n, s), n, out_of_bounds, s);
   return reshape(scatter_rows<prim::Scatter>(flattened_to_vector(v, s), own, updates, s), t.shape, s);
 }
 
@@ -281,14 +356,14 @@ Handle argwhere(const Operand& x, int64_t size, int64_t fill_value, Location at)
   return concatenated(columns, 1, s);
 }
 
-Handle extract(const Operand& condition, const Operand& x, int64_t size, Location at) {
+Handle extract(const Operand& condition, const Operand& x, int64_t size, const Operand& fill, Location at) {
   const Site s{"extract", at};
   Handle both[] = {as_truth(condition, s), value(x, s)};
   broadcast_together(both, s);
-  return compress(flattened_to_vector(both[0], s), flattened_to_vector(both[1], s), 0, size, at);
+  return compress(flattened_to_vector(both[0], s), flattened_to_vector(both[1], s), 0, size, fill, at);
 }
 
-Handle compress(const Operand& condition, const Operand& x, int axis, int64_t size, Location at) {
+Handle compress(const Operand& condition, const Operand& x, int axis, int64_t size, const Operand& fill, Location at) {
   const Site s{"compress", at};
   const Handle v = value(x, s);
   const int a = axis_in(axis, v, s);
@@ -297,13 +372,14 @@ Handle compress(const Operand& condition, const Operand& x, int axis, int64_t si
     s.shape_error("the condition is longer than axis " + std::to_string(a) + ", got " + to_string(type(c)) + " and " +
                   to_string(type(v)));
   }
-  // Beyond what the condition selects: zeros.
+  // Beyond what the condition selects: the fill value.
   const Expression which(flatnonzero(c, size, -1, at), s);
   const Shape to = shape(v).with(static_cast<size_t>(a), size);
-  if (extent_of(v, a) == 0) return splat(0, {dtype(v), to}, s);
+  const Handle rest = broadcast(scalar_fill(fill, dtype(v), s), to, s);
+  if (extent_of(v, a) == 0) return rest;
   const Handle taken = take(v, which.handle(), a, mode::clip, at);
   const Handle some = broadcast_in(which >= 0.0, to, {a}, s);
-  return select(some, taken, splat(0, type(taken), s), s);
+  return select(some, taken, rest, s);
 }
 
 }  // namespace calque::detail::ops

@@ -1,6 +1,7 @@
 // Layers as compositions: pooling by slices combined axis by axis, transposed convolution, normalizations.
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "frontend/vocabulary/masked.h"
 
@@ -352,6 +353,170 @@ Handle logmeanexp(const Operand& x, const Axes& axes, bool keepdims, Location at
   const int64_t n = elements_along(t.shape, normal_axes(axes, t, s));
   const Expression sum(logsumexp(v, axes, keepdims, at), s);
   return convert(sum - std::log(static_cast<double>(n)), result, s);
+}
+
+// ---- under masks and with weights
+
+namespace {
+
+Handle mask_of(const Operand& mask, const Shape& of, const Site& s) {
+  const Handle m = value(mask, s);
+  if (!is_bool(dtype(m))) reject(type(m), "a mask of bools", s);
+  return broadcast(m, of, s);
+}
+
+}  // namespace
+
+Handle logsumexp_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"logsumexp", at};
+  const auto [v, result] = widened_real(x, s);
+  const Handle none = splat(-__builtin_inf(), type(v), s);
+  return convert(logsumexp(select(mask_of(mask, shape(v), s), v, none, s), axes, keepdims, at), result, s);
+}
+
+Handle logmeanexp_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"logmeanexp", at};
+  const auto [v, result] = widened_real(x, s);
+  const Handle m = mask_of(mask, shape(v), s);
+  const Expression count(count_where(m, type(v), normal_axes(axes, type(v), s), keepdims, s), s);
+  const Expression sum(logsumexp_where(v, m, axes, keepdims, at), s);
+  return convert((count == 0.0).choose(count.number(__builtin_nan("")), sum - count.of<prim::Log>()), result, s);
+}
+
+std::vector<Handle> logsumexp_signed(const Operand& x, const Operand& b, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"logsumexp", at};
+  const auto [v, factors, result] = widened_pair(x, b, s);
+  const Type t = type(v);
+  if (is_complex(t.dtype)) reject(t, "real numbers", s);
+  const Ints list = normal_axes(axes, t, s);
+  const Expression e(v, s), f(factors, s);
+  if (elements_along(t.shape, list) == 0) {
+    const Expression none(reduce_axes<prim::ReduceSum>(e, list, keepdims, s), s);
+    return {convert(none.number(-__builtin_inf()), result, s), convert(none, result, s)};
+  }
+  // Terms with a factor of 0 do not count, whatever their exponent is.
+  const Expression counts = !(f == 0.0);
+  const Expression exponents = counts.choose(e, e.number(-__builtin_inf()));
+  const Expression top(emit<prim::StopGradient>(s, {reduce_axes<prim::ReduceMax>(exponents, list, true, s)}), s);
+  const Expression shift = (top.of<prim::Abs>() < __builtin_inf()).choose(top, top.number(0));
+  const Expression shifted = counts.choose(e - Expression(broadcast(shift, t.shape, s), s), e.number(0));
+  const Expression sum(reduce_axes<prim::ReduceSum>(f * shifted.of<prim::Exp>(), list, keepdims, s), s);
+  const Expression back(reshape(shift, shape(sum), s), s);
+  return {convert(sum.of<prim::Abs>().of<prim::Log>() + back, result, s), convert(sum.of<prim::Sign>(), result, s)};
+}
+
+Handle logsumexp_weighted(const Operand& x, const Operand& b, const Axes& axes, bool keepdims, Location at) {
+  const Site s{"logsumexp", at};
+  const std::vector<Handle> both = logsumexp_signed(x, b, axes, keepdims, at);
+  const Expression log(both[0], s);
+  return (Expression(both[1], s) < 0.0).choose(log.number(__builtin_nan("")), log);
+}
+
+namespace {
+
+/// Where nothing is selected the elements count as 0, so that results and derivatives are finite.
+struct MaskedLogits {
+  Expression x, mask;
+  DType result;
+};
+MaskedLogits masked_logits(const Operand& x, const Operand& mask, int axis, const Site& s) {
+  const auto [v, result] = widened_real(x, s);
+  const Expression m(mask_of(mask, shape(v), s), s);
+  const int a = axis_in(axis, v, s);
+  const Expression some(broadcast(reduce_axes<prim::ReduceOr>(m, {a}, true, s), shape(v), s), s);
+  const Expression e(v, s);
+  return {m.choose(e, some.choose(e.number(-__builtin_inf()), e.number(0))), m, result};
+}
+
+}  // namespace
+
+Handle softmax_where(const Operand& x, const Operand& mask, int axis, Location at) {
+  const Site s{"softmax", at};
+  const MaskedLogits l = masked_logits(x, mask, axis, s);
+  const Expression y(softmax(l.x.handle(), axis, at), s);
+  return convert(l.mask.choose(y, y.number(0)), l.result, s);
+}
+
+Handle log_softmax_where(const Operand& x, const Operand& mask, int axis, Location at) {
+  const Site s{"log_softmax", at};
+  const MaskedLogits l = masked_logits(x, mask, axis, s);
+  const Expression y(log_softmax(l.x.handle(), axis, at), s);
+  return convert(l.mask.choose(y, y.number(-__builtin_inf())), l.result, s);
+}
+
+Handle standardize_where(const Operand& x, const Operand& mask, const Axes& axes, double epsilon, Location at) {
+  const Site s{"standardize", at};
+  const auto [v, result] = widened_real(x, s);
+  const Type t = type(v);
+  const Handle m = mask_of(mask, t.shape, s);
+  const Ints list = normal_axes(axes, t, s);
+  const Expression mean(mean_where(v, m, list, true, s), s);
+  const Expression variance(variance_where(v, m, list, 0, true, s), s);
+  const Expression centred = Expression(v, s) - Expression(broadcast(mean, t.shape, s), s);
+  return convert(normalized_by(centred, (variance + epsilon).of<prim::Rsqrt>(), t.shape, s), result, s);
+}
+
+Handle standardize_with(const Operand& x, const Operand& mean, const Operand& variance, double epsilon, Location at) {
+  const Site s{"standardize", at};
+  const Operand* all[] = {&x, &mean, &variance};
+  const DType result = to_inexact(promoted_dtype(all, s)), d = wide(result);
+  if (is_complex(d)) reject(type(value(x, s)), "real numbers", s);
+  Handle values[] = {value(x, d, s), value(mean, d, s), value(variance, d, s)};
+  broadcast_together(values, s);
+  const Expression centred = Expression(values[0], s) - Expression(values[1], s);
+  return convert(centred * (Expression(values[2], s) + epsilon).of<prim::Rsqrt>(), result, s);
+}
+
+Handle conv_patches(const Operand& x, const std::vector<int64_t>& window, const std::vector<int64_t>& strides,
+                    const Padding& padding, const std::vector<int64_t>& dilation, Location at) {
+  const Site s{"conv_patches", at};
+  Handle v = value(x, s);
+  const Type t = type(v);
+  if (t.shape.rank() < 2) s.shape_error("needs [N, spatial..., C], got " + to_string(t));
+  const int spatial = t.shape.rank() - 2;
+  const auto n = static_cast<size_t>(spatial);
+  const Ints windows = per_dimension(window, n, "window", s), steps = per_dimension(strides, n, "strides", s),
+             holes = per_dimension(dilation, n, "dilation", s);
+  if (padding.kind == Padding::Kind::pairs && padding.pairs.size() != n) {
+    s.shape_error("needs a pair of padding for each of " + std::to_string(n) + " spatial dimensions, got " +
+                  std::to_string(padding.pairs.size()));
+  }
+  // Each spatial dimension becomes two: position and element of the window.
+  for (size_t i = 0; i < n; ++i) {
+    const int axis = static_cast<int>(1 + 2 * i);
+    const int64_t extent = extent_of(v, axis), reach = (windows[i] - 1) * holes[i] + 1;
+    int64_t low = 0, high = 0;
+    if (padding.kind == Padding::Kind::pairs) std::tie(low, high) = padding.pairs[i];
+    if (padding.kind == Padding::Kind::same) {
+      const int64_t wanted = (extent + steps[i] - 1) / steps[i];
+      const int64_t total = std::max<int64_t>((wanted - 1) * steps[i] + reach - extent, 0);
+      low = total / 2;
+      high = total - low;
+    }
+    if (extent + low + high < 0) s.shape_error("crops more than there is of " + to_string(t));
+    const Handle padded = padded_along(v, axis, low, high, 0, s);
+    const int64_t room = extent + low + high - reach, positions = room < 0 ? 0 : room / steps[i] + 1;
+    Ints indices;
+    for (int64_t p = 0; p < positions; ++p) {
+      for (int64_t k = 0; k < windows[i]; ++k) indices.push_back(p * steps[i] + k * holes[i]);
+    }
+    v = positions == 0 ? slice_axis(padded, axis, 0, 0, 1, s) : arranged(padded, axis, indices, s);
+    v = reshape(
+        v, shape(v).with(static_cast<size_t>(axis), positions).with_inserted(static_cast<size_t>(axis) + 1, windows[i]),
+        s);
+  }
+  // [N, out, window, ..., C] to [N, out..., C, window...].
+  Ints perm{0}, to{t.shape[0]};
+  int64_t features = t.shape[n + 1];
+  for (int i = 0; i < spatial; ++i) {
+    perm.push_back(1 + 2 * i);
+    to.push_back(extent_of(v, 1 + 2 * i));
+    features *= windows[static_cast<size_t>(i)];
+  }
+  perm.push_back(1 + 2 * spatial);
+  for (int i = 0; i < spatial; ++i) perm.push_back(2 + 2 * i);
+  to.push_back(features);
+  return reshape(transpose(v, perm, s), Shape(to), s);
 }
 
 }  // namespace calque::detail::ops

@@ -86,6 +86,18 @@ Handle logspace(DType d, double low, double high, int64_t n, double base, Locati
   return convert(exponents.number(base).of<prim::Pow>(exponents), d, s);
 }
 
+Handle logspace_without_end(DType d, double low, double high, int64_t n, double base, Location at) {
+  const Site s{"logspace", at};
+  if (n < 0) s.shape_error("the number of elements must not be negative, got " + std::to_string(n));
+  return slice_axis(logspace(d, low, high, n + 1, base, at), 0, 0, n, 1, s);
+}
+
+Handle geomspace_without_end(DType d, double low, double high, int64_t n, Location at) {
+  const Site s{"geomspace", at};
+  if (n < 0) s.shape_error("the number of elements must not be negative, got " + std::to_string(n));
+  return slice_axis(geomspace(d, low, high, n + 1, at), 0, 0, n, 1, s);
+}
+
 Handle geomspace(DType d, double low, double high, int64_t n, Location at) {
   const Site s{"geomspace", at};
   if (low == 0 || high == 0 || (low < 0) != (high < 0)) {
@@ -101,11 +113,82 @@ Handle geomspace(DType d, double low, double high, int64_t n, Location at) {
   return convert(first.choose(inner.number(low), last.choose(inner.number(high), inner)), d, s);
 }
 
-std::vector<Handle> indices(const Shape& of, Location at) {
+namespace {
+
+/// Numbers along a new axis between ends of one shape.
+struct Spaced {
+  Expression low, high, part;  ///< of the shape of the result; part goes from 0 to 1
+  Expression is_first, is_last;
+  DType result;
+};
+Spaced spaced(const Operand& low, const Operand& high, int64_t n, bool endpoint, int axis, const Site& s) {
+  const auto [a, b, result] = widened_pair(low, high, s);
+  if (n < 0) s.shape_error("the number of elements must not be negative, got " + std::to_string(n));
+  const Type t = type(a);
+  const int rank = t.shape.rank() + 1;
+  if (axis < -rank || axis >= rank) {
+    s.shape_error("axis " + std::to_string(axis) + " is out of range for a result of rank " + std::to_string(rank));
+  }
+  const int at = axis < 0 ? axis + rank : axis;
+  const Shape to = t.shape.with_inserted(static_cast<size_t>(at), n);
+  checked_product(Ints(to.begin(), to.end()), s);
+  Ints others;
+  for (int d = 0; d < rank; ++d) {
+    if (d != at) others.push_back(d);
+  }
+  const Expression i(counted(real_of(t.dtype), to, at, s), s);
+  const auto last = static_cast<double>(endpoint ? std::max<int64_t>(n - 1, 1) : std::max<int64_t>(n, 1));
+  return {{broadcast_in(a, to, others, s), s},
+          {broadcast_in(b, to, others, s), s},
+          (i / last).as(t.dtype),
+          i == 0.0,
+          i == last,
+          result};
+}
+
+/// The ends are exact.
+Expression line_between(const Spaced& x, Expression low, Expression high) {
+  const Expression line = low + (high - low) * x.part;
+  return x.is_first.choose(low, x.is_last.choose(high, line));
+}
+
+}  // namespace
+
+Handle linspace_between(const Operand& low, const Operand& high, int64_t n, bool endpoint, int axis, Location at) {
+  const Site s{"linspace", at};
+  const Spaced x = spaced(low, high, n, endpoint, axis, s);
+  return convert(line_between(x, x.low, x.high), x.result, s);
+}
+
+Handle logspace_between(const Operand& low, const Operand& high, int64_t n, bool endpoint, double base, int axis,
+                        Location at) {
+  const Site s{"logspace", at};
+  const Spaced x = spaced(low, high, n, endpoint, axis, s);
+  const Expression exponents = line_between(x, x.low, x.high);
+  return convert(exponents.number(base).of<prim::Pow>(exponents), x.result, s);
+}
+
+Handle geomspace_between(const Operand& low, const Operand& high, int64_t n, bool endpoint, int axis, Location at) {
+  const Site s{"geomspace", at};
+  const Spaced x = spaced(low, high, n, endpoint, axis, s);
+  if (is_complex(x.result)) reject(type(x.low), "real numbers", s);
+  // Of one sign: low (high / low)^part, by logarithms of moduli.
+  const Expression logs =
+      line_between(x, x.low.of<prim::Abs>().of<prim::Log>(), x.high.of<prim::Abs>().of<prim::Log>());
+  const Expression inner = x.low.of<prim::Sign>() * logs.of<prim::Exp>();
+  const Expression exact = x.is_first.choose(x.low, x.is_last.choose(x.high, inner));
+  return convert((x.low * x.high > 0.0).choose(exact, exact.number(__builtin_nan(""))), x.result, s);
+}
+
+std::vector<Handle> indices(const Shape& of, bool sparse, Location at) {
   const Site s{"indices", at};
-  checked_product(Ints(of.begin(), of.end()), s);
+  if (!sparse) checked_product(Ints(of.begin(), of.end()), s);
   std::vector<Handle> out;
-  for (int a = 0; a < of.rank(); ++a) out.push_back(counted(DType::i32, of, a, s));
+  for (int a = 0; a < of.rank(); ++a) {
+    Ints dims(of.size(), 1);
+    dims[static_cast<size_t>(a)] = of[static_cast<size_t>(a)];
+    out.push_back(counted(DType::i32, sparse ? Shape(dims) : of, a, s));
+  }
   return out;
 }
 

@@ -72,43 +72,104 @@ Handle nanmean(const Operand& x, const Axes& axes, bool keepdims, Location at) {
   return convert(mean, result, s);
 }
 
-Handle nansum_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
+Handle nansum_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, const Operand* initial,
+                         Location at) {
   const Site s{"nansum", at};
-  return sum_where(without_nan(value(x, s), 0, s), mask, axes, keepdims, at);
+  return sum_where_from(without_nan(value(x, s), 0, s), mask, axes, keepdims, initial, at);
 }
-Handle nanprod_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
+Handle nanprod_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims,
+                          const Operand* initial, Location at) {
   const Site s{"nanprod", at};
-  return prod_where(without_nan(value(x, s), 1, s), mask, axes, keepdims, at);
+  return prod_where_from(without_nan(value(x, s), 1, s), mask, axes, keepdims, initial, at);
 }
+
+namespace {
+
+/// Where both the mask and x are.
+Handle mask_of_numbers(Handle x, const Operand& mask, const Site& s) {
+  const Handle m = value(mask, s);
+  if (!is_bool(dtype(m))) reject(type(m), "a mask of bools", s);
+  return emit<prim::And>(s, {broadcast(m, shape(x), s), ordered_elements(x, s)});
+}
+
+/// NaN where no number is found, unless there is an element to start from.
+Handle extremum_where_numbers(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims,
+                              const Operand* initial, bool greatest, const Site& s) {
+  const Handle v = value(x, s);
+  if (is_complex(dtype(v))) reject(type(v), "ordered numbers", s);
+  const Handle both = mask_of_numbers(v, mask, s);
+  const Handle numbers = without_nan(v, 0, s);
+  const Handle best = greatest ? amax_where_from(numbers, both, axes, keepdims, initial, s.at)
+                               : amin_where_from(numbers, both, axes, keepdims, initial, s.at);
+  if (initial != nullptr || !is_floating(dtype(v))) return best;
+  const Handle some = reduce_axes<prim::ReduceOr>(both, normal_axes(axes, type(v), s), keepdims, s);
+  return select(some, best, splat(__builtin_nan(""), type(best), s), s);
+}
+
+}  // namespace
+
+Handle nanmax_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, const Operand* initial,
+                         Location at) {
+  return extremum_where_numbers(x, mask, axes, keepdims, initial, true, {"nanmax", at});
+}
+Handle nanmin_where_from(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, const Operand* initial,
+                         Location at) {
+  return extremum_where_numbers(x, mask, axes, keepdims, initial, false, {"nanmin", at});
+}
+
 Handle nanmean_where(const Operand& x, const Operand& mask, const Axes& axes, bool keepdims, Location at) {
   const Site s{"nanmean", at};
-  const Handle v = value(x, s), m = value(mask, s);
-  if (!is_bool(dtype(m))) reject(type(m), "a mask of bools", s);
-  const Handle both = emit<prim::And>(s, {broadcast(m, shape(v), s), ordered_elements(v, s)});
-  return mean_where(without_nan(v, 0, s), both, axes, keepdims, at);
+  const Handle v = value(x, s);
+  return mean_where(without_nan(v, 0, s), mask_of_numbers(v, mask, s), axes, keepdims, at);
 }
+
+namespace {
+
+Handle variance_of_numbers(const Operand& x, const Operand* mask, const Axes& axes, double ddof, bool keepdims,
+                           bool root, const Site& s) {
+  const auto [v, result] = widened_real(x, s);
+  const Handle ordered = mask == nullptr ? ordered_elements(v, s) : mask_of_numbers(v, *mask, s);
+  // NaN is replaced before the mean is subtracted, so that derivatives are finite.
+  Handle y = variance_where(without_nan(v, 0, s), ordered, normal_axes(axes, type(v), s), ddof, keepdims, s);
+  if (root) y = emit<prim::Sqrt>(s, {y});
+  return convert(y, result, s);
+}
+
+}  // namespace
 
 Handle nanvar(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at) {
-  const Site s{"nanvar", at};
-  const auto [v, result] = widened_real(x, s);
-  const Handle ordered = ordered_elements(v, s);
-  // NaN is replaced before the mean is subtracted, so that derivatives are finite.
-  return convert(variance_where(without_nan(v, 0, s), ordered, normal_axes(axes, type(v), s), ddof, keepdims, s),
-                 result, s);
+  return variance_of_numbers(x, nullptr, axes, ddof, keepdims, false, {"nanvar", at});
 }
-
 Handle nanstd(const Operand& x, const Axes& axes, double ddof, bool keepdims, Location at) {
-  const Site s{"nanstd", at};
-  const auto [v, result] = widened_real(x, s);
-  const Handle ordered = ordered_elements(v, s);
-  const Handle variance =
-      variance_where(without_nan(v, 0, s), ordered, normal_axes(axes, type(v), s), ddof, keepdims, s);
-  return convert(emit<prim::Sqrt>(s, {variance}), result, s);
+  return variance_of_numbers(x, nullptr, axes, ddof, keepdims, true, {"nanstd", at});
+}
+Handle nanvar_where(const Operand& x, const Operand& mask, const Axes& axes, double ddof, bool keepdims, Location at) {
+  return variance_of_numbers(x, &mask, axes, ddof, keepdims, false, {"nanvar", at});
+}
+Handle nanstd_where(const Operand& x, const Operand& mask, const Axes& axes, double ddof, bool keepdims, Location at) {
+  return variance_of_numbers(x, &mask, axes, ddof, keepdims, true, {"nanstd", at});
 }
 
 Handle nanargmax(const Operand& x, int axis, Location at) { return index_of_numbers(x, axis, true, {"nanargmax", at}); }
 Handle nanargmin(const Operand& x, int axis, Location at) {
   return index_of_numbers(x, axis, false, {"nanargmin", at});
+}
+
+namespace {
+
+Handle with_axis_kept(Handle y, const Operand& x, int axis, bool keepdims, const Site& s) {
+  if (!keepdims) return y;
+  const Handle v = value(x, s);
+  return reshape(y, shape(v).with(static_cast<size_t>(axis_in(axis, v, s)), 1), s);
+}
+
+}  // namespace
+
+Handle nanargmax_kept(const Operand& x, int axis, bool keepdims, Location at) {
+  return with_axis_kept(nanargmax(x, axis, at), x, axis, keepdims, {"nanargmax", at});
+}
+Handle nanargmin_kept(const Operand& x, int axis, bool keepdims, Location at) {
+  return with_axis_kept(nanargmin(x, axis, at), x, axis, keepdims, {"nanargmin", at});
 }
 
 Handle nancumsum(const Operand& x, int axis, Location at) {

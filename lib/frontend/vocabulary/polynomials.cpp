@@ -158,6 +158,29 @@ Handle polyint(const Operand& p, int64_t m, Location at) {
   return convert(padded_along(y, 0, 0, m, 0, s), d, s);
 }
 
+Handle polyint_from(const Operand& p, int64_t m, const Operand& constants, Location at) {
+  const Site s{"polyint", at};
+  const DType d = to_inexact(promoted_dtype(p, constants, s));
+  const Handle integral = polyint(value(p, d, s), m, at);
+  Handle k = coefficients_of(value(constants, d, s), "constants", s);
+  if (extent_of(k, 0) == 1) k = broadcast(k, Shape{m}, s);
+  if (extent_of(k, 0) != m) {
+    s.shape_error("needs " + std::to_string(m) + " constants of integration, or one for all, got " +
+                  to_string(type(k)));
+  }
+  if (m == 0) return integral;
+  // The constant that was added first has been integrated m - 1 times since.
+  std::vector<double> factors(static_cast<size_t>(m), 1);
+  for (size_t i = factors.size() - 1; i-- > 0;) {
+    factors[i] = factors[i + 1] / static_cast<double>(factors.size() - 1 - i);
+  }
+  const Handle scale = constant(AnyArray::from<double>(std::span(factors), Shape{m}), s.at);
+  const Expression scaled = Expression(k, s).as(wide(d)) * Expression(convert(scale, wide(d), s), s);
+  const int64_t n = extent_of(integral, 0);
+  const Handle parts[] = {slice_axis(integral, 0, 0, n - m, 1, s), scaled.as(d)};
+  return concatenated(parts, 0, s);
+}
+
 std::vector<Handle> polydiv(const Operand& p, const Operand& q, Location at) {
   const Site s{"polydiv", at};
   const DType result = to_inexact(promoted_dtype(p, q, s)), d = wide(result);
@@ -202,8 +225,15 @@ Handle poly(const Operand& roots, Location at) {
   return convert(c, result, s);
 }
 
-Handle polyfit(const Operand& x, const Operand& y, int64_t degree, Location at) {
-  const Site s{"polyfit", at};
+namespace {
+
+/// A problem of least squares with columns of norm 1, which are better conditioned.
+struct Fit {
+  Handle matrix;  ///< [n, degree + 1]
+  Handle values;  ///< [n] or [n, k]
+  Handle scale;   ///< of the columns [degree + 1]
+};
+Fit fit_of(const Operand& x, const Operand& y, int64_t degree, const Operand* weights, const Site& s) {
   const DType d = to_inexact(promoted_dtype(x, y, s));
   if (d == DType::f16 || d == DType::bf16) reject(type(value(x, s)), "f32 or f64", s);
   const Handle points = vector_operand(value(x, d, s), "x", s);
@@ -214,13 +244,65 @@ Handle polyfit(const Operand& x, const Operand& y, int64_t degree, Location at) 
     s.shape_error("needs a value for each of the points, got " + to_string(type(points)) + " and " +
                   to_string(type(values)));
   }
-  const Handle matrix = vander(points, degree + 1, false, at);
-  // Columns of norm 1 are better conditioned.
-  const Handle scale = norm(matrix, Axes(0), true, at);
-  const Handle scaled = emit<prim::Div>(s, {matrix, broadcast(convert(scale, d, s), shape(matrix), s)});
-  const Handle solution = linalg::lstsq(scaled, values, at)[0];
-  const Handle factors = broadcast_in(convert(reshape(scale, Shape{degree + 1}, s), d, s), shape(solution), {0}, s);
-  return emit<prim::Div>(s, {solution, factors});
+  Handle matrix = vander(points, degree + 1, false, s.at);
+  if (weights != nullptr) {
+    const Handle w = value_fitting(*weights, d, s);
+    if (shape(w) != shape(points)) {
+      s.shape_error("needs a weight for each of the points, got " + to_string(type(points)) + " and " +
+                    to_string(type(w)));
+    }
+    const auto times_weights = [&](Handle v) { return emit<prim::Mul>(s, {v, broadcast_in(w, shape(v), {0}, s)}); };
+    matrix = times_weights(matrix);
+    values = times_weights(values);
+  }
+  const Handle scale = convert(norm(matrix, Axes(0), true, s.at), d, s);
+  return {emit<prim::Div>(s, {matrix, broadcast(scale, shape(matrix), s)}), values,
+          reshape(scale, Shape{degree + 1}, s)};
+}
+
+/// The coefficients from the solution of a scaled problem.
+Handle unscaled(Handle solution, const Fit& fit, const Site& s) {
+  return emit<prim::Div>(s, {solution, broadcast_in(fit.scale, shape(solution), {0}, s)});
+}
+
+}  // namespace
+
+Handle polyfit(const Operand& x, const Operand& y, int64_t degree, Location at) {
+  return polyfit_weighted(x, y, degree, nullptr, at);
+}
+
+Handle polyfit_weighted(const Operand& x, const Operand& y, int64_t degree, const Operand* weights, Location at) {
+  const Site s{"polyfit", at};
+  const Fit fit = fit_of(x, y, degree, weights, s);
+  return unscaled(linalg::lstsq(fit.matrix, fit.values, at)[0], fit, s);
+}
+
+std::vector<Handle> polyfit_cov(const Operand& x, const Operand& y, int64_t degree, const Operand* weights,
+                                bool is_unscaled, Location at) {
+  const Site s{"polyfit_cov", at};
+  const Fit fit = fit_of(x, y, degree, weights, s);
+  const Type t = type(fit.matrix);
+  if (is_complex(t.dtype)) reject(t, "real numbers", s);
+  const int64_t n = t.shape[0], m = t.shape[1];
+  if (!is_unscaled && n <= m) {
+    s.shape_error("needs more points than coefficients, got " + std::to_string(n) + " and " + std::to_string(m));
+  }
+  const Handle solution = linalg::lstsq(fit.matrix, fit.values, at)[0];
+  const Handle gram = matmul(transpose(fit.matrix, {1, 0}, s), fit.matrix, at);
+  Expression covariance(linalg::inv(gram, at), s);
+  const Shape square = shape(covariance);
+  covariance = covariance / Expression(broadcast_in(fit.scale, square, {0}, s), s) /
+               Expression(broadcast_in(fit.scale, square, {1}, s), s);
+  const bool columns = shape(fit.values).rank() == 2;
+  const Shape to = columns ? square.with_inserted(2, extent_of(fit.values, 1)) : square;
+  Handle result = broadcast_in(covariance, to, {0, 1}, s);
+  if (!is_unscaled) {
+    const Expression distance = Expression(fit.values, s) - Expression(matmul(fit.matrix, solution, at), s);
+    const Expression squares(reduce_axes<prim::ReduceSum>(distance * distance, {0}, false, s), s);
+    const Handle factor = squares / static_cast<double>(n - m);
+    result = Expression(result, s) * Expression(broadcast_in(factor, to, columns ? Ints{2} : Ints{}, s), s);
+  }
+  return {unscaled(solution, fit, s), result};
 }
 
 Handle convolve(const Operand& x, const Operand& y, convolve_mode keep, Location at) {

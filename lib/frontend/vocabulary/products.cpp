@@ -33,4 +33,23 @@ Handle vecmat(const Operand& x, const Operand& a, Location at) {
   return einsum("...m,...mn->...n", factors, at);
 }
 
+Handle vecdot_along(const Operand& a, const Operand& b, int axis, Location at) {
+  const Site s{"vecdot", at};
+  const auto last = [&](const Operand& x) {
+    const Handle v = value(x, s);
+    return moved_axis(v, axis_in(axis, v, s), shape(v).rank() - 1, s);
+  };
+  return vecdot(last(a), last(b), at);
+}
+
+Handle cross_along(const Operand& a, const Operand& b, int axis_a, int axis_b, int axis_c, Location at) {
+  const Site s{"cross", at};
+  const auto last = [&](const Operand& x, int axis) {
+    const Handle v = value(x, s);
+    return moved_axis(v, axis_in(axis, v, s), shape(v).rank() - 1, s);
+  };
+  const Handle y = cross(last(a, axis_a), last(b, axis_b), at);
+  return moved_axis(y, shape(y).rank() - 1, axis_in(axis_c, y, s), s);
+}
+
 }  // namespace calque::detail::ops

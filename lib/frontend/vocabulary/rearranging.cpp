@@ -41,29 +41,8 @@ Handle rolled(Handle x, int64_t shift, int axis, const Site& s) {
   return concatenated(parts, axis, s);
 }
 
-/// The element of an axis of extent n that stands at index i, which may be outside.
-int64_t padded_index(int64_t i, int64_t n, pad_mode how) {
-  const auto wrapped = [](int64_t k, int64_t period) { return ((k % period) + period) % period; };
-  switch (how) {
-    case pad_mode::edge:
-      return std::clamp<int64_t>(i, 0, n - 1);
-    case pad_mode::wrap:
-      return wrapped(i, n);
-    case pad_mode::symmetric: {
-      const int64_t k = wrapped(i, 2 * n);
-      return k < n ? k : 2 * n - 1 - k;
-    }
-    case pad_mode::reflect: {
-      if (n == 1) return 0;
-      const int64_t k = wrapped(i, 2 * n - 2);
-      return k < n ? k : 2 * n - 2 - k;
-    }
-  }
-  __builtin_unreachable();
-}
+}  // namespace
 
-/// The elements of the axis at these indices: slices, reversed slices and repeated elements where they are few, else a
-/// gather.
 Handle arranged(Handle x, int axis, const Ints& indices, const Site& s) {
   struct Run {
     int64_t first, step, count;
@@ -99,8 +78,6 @@ Handle arranged(Handle x, int axis, const Ints& indices, const Site& s) {
   if (parts.empty()) return slice_axis(x, axis, 0, 0, 1, s);
   return concatenated(parts, axis, s);
 }
-
-}  // namespace
 
 Handle moveaxis(const Operand& x, const Axes& source, const Axes& destination, Location at) {
   const Site s{"moveaxis", at};
@@ -296,32 +273,6 @@ Handle repeat_by(const Operand& x, const Operand& counts, int64_t total, int axi
   const Handle ones_at = n == 1 ? zeros_of : scatter_add(zeros_of, starts, lit(1), at);
   const Handle which = emit<prim::Cumsum>(s, {ones_at}, {{"axis", int64_t{0}}, {"reverse", false}});
   return take(v, which, a, mode::clip, at);
-}
-
-// ---- padding
-
-Handle pad_with(const Operand& x, pad_mode how, std::span<const int64_t> low, std::span<const int64_t> high,
-                Location at) {
-  const Site s{"pad", at};
-  Handle v = value(x, s);
-  const Type t = type(v);
-  if (low.size() != t.shape.size() || high.size() != t.shape.size()) {
-    s.shape_error("needs one number for each dimension of " + to_string(t) + ", got " + std::to_string(low.size()) +
-                  " and " + std::to_string(high.size()));
-  }
-  for (int a = 0; a < t.shape.rank(); ++a) {
-    const auto ua = static_cast<size_t>(a);
-    const int64_t n = t.shape[ua];
-    if (low[ua] < 0 || high[ua] < 0) s.shape_error("padding must not be negative");
-    if (low[ua] == 0 && high[ua] == 0) continue;
-    if (n == 0) s.shape_error("axis " + std::to_string(a) + " of " + to_string(t) + " is empty: nothing to repeat");
-    constexpr int64_t kMost = int64_t{1} << 31;
-    if (low[ua] > kMost || high[ua] > kMost) s.shape_error("padding of " + to_string(t) + " is too large");
-    Ints indices;
-    for (int64_t i = -low[ua]; i < n + high[ua]; ++i) indices.push_back(padded_index(i, n, how));
-    v = arranged(v, a, indices, s);
-  }
-  return v;
 }
 
 }  // namespace calque::detail::ops
