@@ -143,33 +143,60 @@ void declare_large(int64_t count) {
       [=](double* out) { raw_sum(comm, x.get(), out, static_cast<int>(count)); });
 }
 
-/// A square of n x n cells, as in raw_heat.
-void declare_heat(int64_t n) {
+/// The part of a square of n x n cells that is this rank's.
+struct Strip {
+  int64_t n, rows;
+  int above, below;
+  explicit Strip(int64_t cells) : n(cells) {
+    const int rank = job->world.rank(), size = job->world.size();
+    rows = n / size;
+    above = rank > 0 ? rank - 1 : cq::mpi::null_rank;
+    below = rank + 1 < size ? rank + 1 : cq::mpi::null_rank;
+  }
+};
+
+/// One kernel, which needs the halo.
+auto step_after_halo(const Strip& strip, const cq::mpi::Communicator& world) {
+  return [strip, world](auto, auto u) {
+    const auto [n, rows, above, below] = strip;
+    const auto top = cq::mpi::sendrecv(u.at(cq::range(rows - 1, rows)), below, above, world);
+    const auto bottom = cq::mpi::sendrecv(u.at(cq::range(0, 1)), above, below, world);
+    const auto wide = pad(cq::concatenate({top, u, bottom}, 0), 0.0, {0, 1}, {0, 1});
+    const auto inner = cq::range(1, rows + 1), columns = cq::range(1, n + 1);
+    const auto around = wide.at(cq::range(0, rows), columns) + wide.at(cq::range(2, rows + 2), columns) +
+                        wide.at(inner, cq::range(0, n)) + wide.at(inner, cq::range(2, n + 2));
+    return u + kDiffusion * (around - 4.0 * u);
+  };
+}
+
+/// What the rows of other ranks contribute to the first and the last row is added to them once it has arrived.
+auto step_beside_halo(const Strip& strip, const cq::mpi::Communicator& world) {
+  return [strip, world](auto, auto u) {
+    const auto [n, rows, above, below] = strip;
+    const auto top = cq::mpi::sendrecv(u.at(rows - 1), below, above, world);
+    const auto bottom = cq::mpi::sendrecv(u.at(0), above, below, world);
+    const auto wide = pad(u, 0.0, {1, 1}, {1, 1});
+    const auto inner = cq::range(1, rows + 1), columns = cq::range(1, n + 1);
+    const auto around = wide.at(cq::range(0, rows), columns) + wide.at(cq::range(2, rows + 2), columns) +
+                        wide.at(inner, cq::range(0, n)) + wide.at(inner, cq::range(2, n + 2));
+    const auto own = u + kDiffusion * (around - 4.0 * u);
+    return own.add(0, kDiffusion * top).add(rows - 1, kDiffusion * bottom);
+  };
+}
+
+template <class Step, class Rival>
+void declare_heat(const std::string& name, const Strip& strip, const Step& step, const Rival& rival) {
   constexpr int64_t kSteps = 100;
-  const auto world = job->world;
-  const auto comm = cq::mpi::mpi_comm(world);
-  const int rank = world.rank(), size = world.size();
-  const int64_t rows = n / size;
-  const int above = rank > 0 ? rank - 1 : cq::mpi::null_rank, below = rank + 1 < size ? rank + 1 : cq::mpi::null_rank;
-  const auto f = cq::jit([=](auto initial) {
-    const auto step = [=](auto, auto u) {
-      const auto top = cq::mpi::sendrecv(u.at(cq::range(rows - 1, rows)), below, above, world);
-      const auto bottom = cq::mpi::sendrecv(u.at(cq::range(0, 1)), above, below, world);
-      const auto wide = pad(cq::concatenate({top, u, bottom}, 0), 0.0, {0, 1}, {0, 1});
-      const auto inner = cq::range(1, rows + 1), columns = cq::range(1, n + 1);
-      const auto around = wide.at(cq::range(0, rows), columns) + wide.at(cq::range(2, rows + 2), columns) +
-                          wide.at(inner, cq::range(0, n)) + wide.at(inner, cq::range(2, n + 2));
-      return u + kDiffusion * (around - 4.0 * u);
-    };
-    return cq::fori_loop(0, kSteps, step, initial);
-  });
+  const auto comm = cq::mpi::mpi_comm(job->world);
+  const auto f = cq::jit([=](auto initial) { return cq::fori_loop(0, kSteps, step, initial); });
+  const auto [n, rows, above, below] = strip;
   const auto u = numbers(static_cast<size_t>(rows * n));
   const auto wide = static_cast<size_t>((rows + 2) * (n + 2));
   const auto a = memory(wide), b = memory(wide);
   const D array = D::wrap(u.get(), cq::Shape{rows, n}, [u](double*) {});
   add_both(
-      {"heat, 100 steps", std::to_string(n)}, [=] { return f(array); },
-      [=](double* out) { raw_heat(comm, u.get(), out, a.get(), b.get(), rows, n, kSteps); });
+      {name, std::to_string(n)}, [=] { return f(array); },
+      [=, rows = rows, n = n](double* out) { rival(comm, u.get(), out, a.get(), b.get(), rows, n, kSteps); });
 }
 
 void declare() {
@@ -177,7 +204,10 @@ void declare() {
   declare_small();
   for (const int64_t count : bench::sizes({int64_t{1} << 16, int64_t{1} << 22})) declare_large(count);
   for (const int64_t n : bench::sizes({256, 1024})) {
-    if (n <= 4096) declare_heat(n);
+    if (n > 4096) continue;
+    const Strip strip(n);
+    declare_heat("heat, 100 steps", strip, step_after_halo(strip, job->world), &raw_heat);
+    declare_heat("heat, 100 steps, halo overlapped", strip, step_beside_halo(strip, job->world), &raw_heat_overlapped);
   }
   if (job->world.rank() == 0) return;
   cq::wait_for_compilation();

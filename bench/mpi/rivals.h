@@ -17,3 +17,6 @@ inline constexpr double kDiffusion = 0.2;
 /// rank, with zeros around it. `from` and `to` are [rows, n]; `a` and `b` are [rows + 2, n + 2].
 void raw_heat(MPI_Comm comm, const double* from, double* to, double* a, double* b, int64_t rows, int64_t n,
               int64_t steps);
+/// The same; the rows that need nothing from other ranks are computed while the messages travel.
+void raw_heat_overlapped(MPI_Comm comm, const double* from, double* to, double* a, double* b, int64_t rows, int64_t n,
+                         int64_t steps);
