@@ -109,8 +109,9 @@ void Run::join() {
   llvm::IRBuilder<> b(module.getContext());
   const llvm::Function& first = *calls[0]->getCalledFunction();
   const std::vector<llvm::Type*> types(parameters.size(), b.getPtrTy());
-  auto* joined = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false),
-                                        llvm::Function::InternalLinkage, first.getName(), module);
+  auto* joined =
+      llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false), llvm::Function::InternalLinkage,
+                             first.getName() + ".joined" + llvm::Twine(made_.size()), module);
   joined->addFnAttrs(llvm::AttrBuilder(module.getContext(), first.getAttributes().getFnAttrs()));
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", joined));
   std::vector<llvm::Value*> arguments;
