@@ -262,6 +262,10 @@ void NativeBuild::State::add_math_library() {
       libraries = library.find(math, target, options);
     }
   }
+  if (!libraries && options.quick && MathFunctions(module, target, options).call_widest()) {
+    math = math_uses(module);
+    libraries = library.find(math, target, options);
+  }
   log.add(kMathLibrary, stopwatch.lap());
 }
 

@@ -11,6 +11,8 @@
 #include "codegen/jit/math_library.h"
 #include "codegen/llvm/llvm_errors.h"
 #include "codegen/llvm/llvm_linker.h"
+#include "codegen/scalar/math_functions.h"
+#include "math/evaluate.h"
 
 #ifdef __x86_64__
 // Conversions of f16 from the compiler's runtime library; only their addresses are taken.
@@ -28,6 +30,16 @@ void fail(llvm::Error error, const char* what) {
 }
 
 namespace {
+
+math::MathForms forms_of(uint32_t bits) {
+  return {.fused = (bits & kFusedForm) != 0, .estimates = false, .fast_math = (bits & kFastForm) != 0};
+}
+float evaluate_f32(uint32_t id, uint32_t forms, float x, float y) {
+  return math::evaluate_f32(static_cast<PrimitiveId>(id), forms_of(forms), x, y);
+}
+double evaluate_f64(uint32_t id, uint32_t forms, double x, double y) {
+  return math::evaluate_f64(static_cast<PrimitiveId>(id), forms_of(forms), x, y);
+}
 
 constinit ForkMutex session_mutex;
 constinit Session* session = nullptr;
@@ -67,8 +79,8 @@ void Session::unlink(llvm::orc::JITDylib& library) noexcept {
   }
 }
 
-// Defines the functions that generated code may call: block copies, and the functions of libm for targets without the
-// instruction.
+// Defines the functions that generated code may call: block copies, the functions of libm for targets without the
+// instruction, and those of lib/math.
 void Session::set_up() {
   auto control =
       llvm::orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
@@ -105,6 +117,8 @@ void Session::set_up() {
   define("__truncsfhf2", __truncsfhf2);
   define("__extendhfsf2", __extendhfsf2);
 #endif
+  define(kEvaluateF32, evaluate_f32);
+  define(kEvaluateF64, evaluate_f64);
   report(runtime_->define(llvm::orc::absoluteSymbols(std::move(symbols))));
 }
 

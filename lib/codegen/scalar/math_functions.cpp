@@ -201,12 +201,55 @@ llvm::Function* MathFunctions::general_function(const Signature& s) {
   f->addFnAttr(llvm::Attribute::NoInline);
   f->setCallingConv(general_convention(target_));
   if (options_.shares_functions()) return f;
+  f->setLinkage(llvm::Function::InternalLinkage);
+  if (options_.quick && !is_for_device(module_) && is_floating(s.dtype)) {
+    append_evaluation(s, *f);
+    return f;
+  }
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", f));
   ScalarOps ops(b, target_, options_);
   const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, true);
   b.CreateRet(append(s, *f));
-  f->setLinkage(llvm::Function::InternalLinkage);
   return f;
+}
+
+// Quick code leaves rare arguments to the process's own instance of lib/math, which computes the same bits: general
+// bodies are most of the time that compiling functions takes.
+void MathFunctions::append_evaluation(const Signature& s, llvm::Function& f) {
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(f.getContext(), "start", &f));
+  llvm::BasicBlock* const start = b.GetInsertBlock();
+  llvm::Type *const type = f.getReturnType(), *const element = type->getScalarType();
+  llvm::FunctionCallee evaluate = module_.getOrInsertFunction(
+      s.dtype == DType::f32 ? kEvaluateF32 : kEvaluateF64, element, b.getInt32Ty(), b.getInt32Ty(), element, element);
+  auto* const declared = llvm::cast<llvm::Function>(evaluate.getCallee());
+  declared->setDoesNotAccessMemory();
+  declared->setDoesNotThrow();
+  declared->setWillReturn();
+  const auto call = [&](Value* x, Value* y) {
+    const uint32_t forms = (forms_.fused ? kFusedForm : 0) | (forms_.fast_math ? kFastForm : 0);
+    return b.CreateCall(evaluate, {b.getInt32(static_cast<uint32_t>(s.id)), b.getInt32(forms), x, y});
+  };
+  Value *const x = f.getArg(0), *const y = f.getArg(s.operands - 1);
+  if (s.lanes == 0) {
+    b.CreateRet(call(x, y));
+    return;
+  }
+  llvm::BasicBlock *const loop = llvm::BasicBlock::Create(f.getContext(), "lane", &f), *const done =
+                                                                                           llvm::BasicBlock::Create(
+                                                                                               f.getContext(), "done",
+                                                                                               &f);
+  b.CreateBr(loop);
+  b.SetInsertPoint(loop);
+  llvm::PHINode *const lane = b.CreatePHI(b.getInt64Ty(), 2), *const results = b.CreatePHI(type, 2);
+  Value* const result = call(b.CreateExtractElement(x, lane), b.CreateExtractElement(y, lane));
+  Value *const next = b.CreateInsertElement(results, result, lane), *const following = b.CreateAdd(lane, b.getInt64(1));
+  b.CreateCondBr(b.CreateICmpEQ(following, b.getInt64(s.lanes)), done, loop);
+  lane->addIncoming(b.getInt64(0), start);
+  lane->addIncoming(following, loop);
+  results->addIncoming(llvm::PoisonValue::get(type), start);
+  results->addIncoming(next, loop);
+  b.SetInsertPoint(done);
+  b.CreateRet(next);
 }
 
 // A thread of a device has no vectors: calling the function for one lane at a time takes fewer registers.
@@ -309,6 +352,41 @@ void MathFunctions::define(const MathUse& use) {
     function(s, false);
   for (llvm::Function& f : module_)
     if (!f.isDeclaration()) f.setLinkage(llvm::Function::ExternalLinkage);
+}
+
+bool MathFunctions::call_widest() {
+  bool any = false;
+  for (const MathUse& use : math_uses(module_)) {
+    const Signature s = signature(use.name, use.operands);
+    const unsigned most = static_cast<unsigned>(target_.vector_bits) / static_cast<unsigned>(8 * size_of(s.dtype));
+    if (s.paired || s.lanes >= most || !is_floating(s.dtype)) continue;
+    Signature wide = s;
+    wide.lanes = most;
+    const bool general = llvm::StringRef(use.name).ends_with(kGeneral);
+    llvm::Function* const widest = module_.getFunction(name(wide) + (general ? kGeneral : ""));
+    if (!widest || !widest->isDeclaration()) continue;
+    llvm::Function& f = *module_.getFunction(use.name);
+    f.setLinkage(llvm::Function::InternalLinkage);
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(f.getContext(), "start", &f));
+    Value* const ordinary = llvm::ConstantFP::get(widest->getReturnType(), kOrdinary);
+    llvm::SmallVector<int, 64> widen, narrow;
+    for (unsigned l = 0; l < most; ++l) widen.push_back(static_cast<int>(l < s.lanes ? l : s.lanes));
+    for (unsigned l = 0; l < s.lanes; ++l) narrow.push_back(static_cast<int>(l));
+    llvm::SmallVector<Value*, 2> arguments;
+    for (llvm::Argument& v : f.args()) {
+      if (s.lanes == 0) {
+        arguments.push_back(b.CreateInsertElement(ordinary, &v, uint64_t{0}));
+      } else {
+        Value* const other = llvm::ConstantFP::get(v.getType(), kOrdinary);
+        arguments.push_back(b.CreateShuffleVector(&v, other, widen));
+      }
+    }
+    llvm::CallInst* const results = b.CreateCall(widest, arguments);
+    results->setCallingConv(widest->getCallingConv());
+    b.CreateRet(s.lanes == 0 ? b.CreateExtractElement(results, uint64_t{0}) : b.CreateShuffleVector(results, narrow));
+    any = true;
+  }
+  return any;
 }
 
 namespace {

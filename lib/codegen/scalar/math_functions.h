@@ -1,6 +1,7 @@
 #pragma once
 // Functions of lib/math in a module: `calque.sin.f32x16`, with the common path, and the out-of-line function
 // `calque.sin.f32x16.general`, which it calls if any lane needs it. Their tables are constants of the module.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@ namespace calque::codegen {
 
 /// The forms in which code for a target computes functions.
 math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& options);
+
+/// Functions of the process that quick code calls, of a primitive's id, a mask of these bits, and the operands: one
+/// element of a function of lib/math.
+inline constexpr const char *kEvaluateF32 = "calque_evaluate_f32", *kEvaluateF64 = "calque_evaluate_f64";
+inline constexpr uint32_t kFusedForm = 1, kFastForm = 2;
 
 /// A function of lib/math that a module declares and calls.
 struct MathUse {
@@ -39,6 +45,10 @@ class MathFunctions {
   /// both.
   void pair_sines();
 
+  /// Defines functions of few lanes by calls of those of the most lanes, where the module declares both: quick code
+  /// then compiles each function once. Returns whether it defined any.
+  bool call_widest();
+
   /// Defines a function that another module declares and is linked with.
   void define(const MathUse& use);
 
@@ -57,6 +67,7 @@ class MathFunctions {
   llvm::Function* declare(const Signature& s, const std::string& text);
   llvm::Value* append(const Signature& s, llvm::Function& f) const;
   llvm::Value* call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f);
+  void append_evaluation(const Signature& s, llvm::Function& f);
   static std::string name(const Signature& s);
   llvm::CallInst* call_function(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> arguments,
                                 bool inlined);

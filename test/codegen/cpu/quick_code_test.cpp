@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 
 #include "calque/calque.h"
 
+#include "codegen/code_image.h"
 #include "codegen/codegen.h"
 #include "runtime/process/parallel.h"
 #include "support/cpu_levels.h"
@@ -100,6 +102,37 @@ TEST_P(QuickCode, FunctionsAreCompiledBesideTheProgramOrBeforeIt) {
   const auto strict = run(options_for(GetParam(), true, true), false);
   EXPECT_EQ(test::difference(quick[0], run(options_for(GetParam(), false), false)[0]), "");
   EXPECT_EQ(test::difference(strict[0], run(options_for(GetParam(), false, true), true)[0]), "");
+}
+
+// Compiling general bodies would take longer than the rest.
+TEST_P(QuickCode, RareArgumentsAreEvaluatedByTheProcess) {
+  const std::vector<AnyArray> inputs{arguments<float>()};
+  const Graph graph = jit([](auto x) { return log10(x); }).trace(spec<float>({493}));
+  codegen::CodeImage image;
+  codegen::CodegenOptions options = options_for(GetParam(), true);
+  options.image = &image;
+  const auto quick = test::run_native(graph, inputs, options);
+  ASSERT_EQ(image.math.size(), 1U);
+  EXPECT_NE(image.math[0].object.find("calque_evaluate_f32"), std::string::npos);
+  EXPECT_EQ(test::difference(quick[0], test::run_native(graph, inputs, options_for(GetParam(), false))[0]), "");
+}
+
+// A function of several vector widths is compiled once.
+TEST_P(QuickCode, FewLanesCallTheFunctionOfTheMost) {
+  const std::vector<AnyArray> inputs{Array<float>::full({200}, -0.7F), Array<float>{-2000, 0.3F, 5}};
+  const Graph graph = jit([](auto x, auto y) {
+                        return std::tuple(exp2(x), exp2(y), pow(abs(y), y));
+                      }).trace(spec<float>({200}), spec<float>({3}));
+  codegen::CodeImage image;
+  codegen::CodegenOptions options = options_for(GetParam(), true);
+  options.image = &image;
+  const auto quick = test::run_native(graph, inputs, options);
+  size_t widths = 0;
+  for (const std::string& name : image.math_functions)
+    if (name.starts_with("calque.exp2.") && !name.ends_with(".general")) ++widths;
+  EXPECT_EQ(widths, 1U);
+  const auto optimized = test::run_native(graph, inputs, options_for(GetParam(), false));
+  for (size_t i = 0; i < quick.size(); ++i) EXPECT_EQ(test::difference(quick[i], optimized[i]), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpus, QuickCode, testing::ValuesIn(test::cpu_levels()), [](const auto& info) {
