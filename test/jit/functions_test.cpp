@@ -129,6 +129,21 @@ void expect_pairs(const JitOptions& options) {
   }
 }
 
+// Beside much other arithmetic the time of a call does not matter.
+TEST(Functions, AreCalledInLongBodies) {
+  if (default_device() != cpu()) GTEST_SKIP() << "devices inline functions";
+  const auto calls = [](int steps) {
+    const auto f = jit([steps](auto x) {
+      auto y = expm1(x);
+      for (int i = 0; i < steps; ++i) y = y * x + static_cast<float>(i);
+      return y;
+    });
+    return count(f.lower(Array<float>::ones({5000})).llvm_ir().str(), "@calque.expm1.") != 0;
+  };
+  EXPECT_TRUE(calls(60));
+  EXPECT_FALSE(calls(5));
+}
+
 // A sine and a cosine of different values that select the same value in some lanes are not combined.
 TEST(Functions, SinesAndCosinesOfDifferentValuesStayApart) {
   const auto f = jit([](auto x) {

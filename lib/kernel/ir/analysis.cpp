@@ -22,6 +22,8 @@ __extension__ typedef __int128 Wide;
 constexpr double kLongLoop = 32, kLanes = 8;
 constexpr size_t kMostInlined = 16, kMostInBody = 8;
 constexpr int kShortFunction = 150;
+// Beside this many other instructions, the time of a call does not matter.
+constexpr size_t kLongBody = 100;
 
 bool is_wide_integer(DType d) { return d == DType::i64 || d == DType::u64; }
 
@@ -346,17 +348,20 @@ LoopFacts KernelAnalysis::measure(const Region& region) {
 
 void KernelAnalysis::choose_inlined(const Region& region, double times) {
   std::vector<const Instruction*> functions;
+  size_t others = 0;
   for (const Instruction& i : region.instructions) {
     const math::FunctionCost cost = cost_of(kernel_, i);
     const bool function = i.op == Op::scalar && !i.operands.empty() &&
                           rules(i.primitive).kind(kernel_.values[i.operands[0]]) == LowerKind::function;
     if (function && cost.operations < kShortFunction && !cost.loops) functions.push_back(&i);
+    if (!function) ++others;
     double inside = times;
     if (i.op == Op::loop) inside *= static_cast<double>(i.extent) / (i.vectorize ? kLanes : 1);
     if (i.op == Op::contraction) inside *= static_cast<double>(i.rows) * static_cast<double>(i.columns) / kLanes;
     for (const Region& r : i.regions) choose_inlined(r, inside);
   }
-  if (times >= kLongLoop && functions.size() <= kMostInBody) inlined_.insert(functions.begin(), functions.end());
+  if (times >= kLongLoop && functions.size() <= kMostInBody && others < kLongBody)
+    inlined_.insert(functions.begin(), functions.end());
 }
 
 void KernelAnalysis::record(const Region& region) {
