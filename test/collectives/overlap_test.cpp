@@ -100,6 +100,26 @@ TEST(Overlap, HalosInLoops) {
   EXPECT_EQ(late->calls, "start finish start finish start finish start finish start finish ");
 }
 
+TEST(Overlap, WhatIsReceivedIsAddedToWhatWasComputedMeanwhile) {
+  const auto late = std::make_shared<const Late>();
+  const std::shared_ptr<const ProcessGroup> group = late;
+  const auto steps = [&](auto u, auto exchange) {
+    const auto step = [&](auto, auto v) {
+      const auto top = exchange(v[63] * 0.5), bottom = exchange(v[0] * 0.25);
+      return (sin(v) * 0.9).add(0, top).add(63, 0.1 * bottom);
+    };
+    return fori_loop(0, 3, step, u);
+  };
+  const auto with = jit([&](auto u) {
+    return steps(u, [&](auto row) { return communicate(group, Collective::send_receive, row, ReduceOp::sum, 0, 0); });
+  });
+  const auto without = jit([&](auto u) { return steps(u, [](auto row) { return row * 1.0; }); });
+  const D u = ramp(64 * 1000).reshape({64, 1000});
+  EXPECT_TRUE(allclose(with(u), without(u), 1e-13, 1e-13));
+  EXPECT_EQ(late->calls, "start start finish finish start start finish finish start start finish finish ");
+  EXPECT_THAT(explained(with, u), Not(HasSubstr("not overlapped")));
+}
+
 TEST(Overlap, TwoCallsKeepTheirOrder) {
   const auto late = std::make_shared<const Late>();
   const std::shared_ptr<const ProcessGroup> group = late;

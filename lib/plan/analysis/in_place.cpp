@@ -20,6 +20,8 @@ namespace {
 constexpr int64_t kFewUpdates = 3, kManyUpdates = 16;
 /// An update in place is a kernel: arrays with fewer elements for each of them are computed in one pass.
 constexpr int64_t kElementsPerUpdate = 64;
+/// Arrays with fewer elements are computed in less time than communication and one more kernel take.
+constexpr int64_t kElementsBesideCommunication = 1 << 14;
 /// What reads an array before it is overwritten, with what is computed of that where it is used.
 constexpr size_t kMostReaders = 64;
 
@@ -30,6 +32,11 @@ bool has_effects(const Equation& e) {
   return std::any_of(e.subgraphs().begin(), e.subgraphs().end(), [](const Graph& g) {
     return std::any_of(g.equations().begin(), g.equations().end(), [](const Equation& i) { return has_effects(i); });
   });
+}
+
+bool is_collective(const Equation& e) {
+  return
+      []<class... P>(PrimitiveId id, TypeList<P...>) { return ((id == id_of<P>) || ...); }(e.id(), CollectivesList{});
 }
 
 size_t first_carry(const Equation& e) {
@@ -322,6 +329,8 @@ class Choice {
     const bool is_carry = length == 1 && is_next_value(x, last);  // alias-carries decides about these
     // Scatters copy the array otherwise, products are stored twice.
     bool better = is_carry ? is_of_product(updated_with(i)) : has_scatters;
+    better = better ||
+             std::any_of(chain.begin(), chain.end(), [&](uint32_t at) { return is_received(updated_with(at), x); });
     if (better) return;
     if (length > kManyUpdates) {
       better = written <= std::max(size / 2, length / (2 * kManyUpdates) * size);
@@ -336,6 +345,27 @@ class Choice {
       chosen_.erase(at);
     }
   }
+  /// Whether the value, which an update writes, is computed of what other processes send, and the array x is not: its
+  /// other elements are computed while that is on its way.
+  bool is_received(Value update, Value x) {
+    constexpr size_t kFar = 64;
+    if (g_.kind(x) != ValueKind::result || has_memory(defined_at_[x.id()])) return false;
+    if (size_of_value(g_, x) < kElementsBesideCommunication) return false;
+    std::vector<Value> stack{update};
+    std::unordered_set<uint32_t> seen{update.id()};
+    while (!stack.empty() && seen.size() < kFar) {
+      const Value at = stack.back();
+      stack.pop_back();
+      if (g_.kind(at) != ValueKind::result || at == x) continue;
+      const uint32_t i = defined_at_[at.id()];
+      if (is_collective(*all_[i]) && !depends(defined_at_[x.id()], i)) return true;
+      if (!is_deferred(i)) continue;
+      for (const Value o : all_[i]->operands())
+        if (seen.insert(o.id()).second) stack.push_back(o);
+    }
+    return false;
+  }
+
   /// Whether the value is that of a product, or computed of its elements: it is stored in any case, and as well there.
   bool is_of_product(Value v) const {
     constexpr size_t kFar = 64;
