@@ -1,6 +1,9 @@
 // Control flow: the same programs as graphs and eagerly, and its error messages.
 #include "calque/detail/control/control.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -274,6 +277,19 @@ TEST(AssociativeScan, IsTheSequentialOneForEveryLength) {
         }
       }
     }
+  }
+}
+
+// A level slices its pairs, its first element, and what is combined with those between: a slice of a result would be
+// computed again.
+TEST(AssociativeScan, SlicesNoResult) {
+  const TraceBody multiply = [](In s, Handles& out) { out = {times(s[0], s[1])}; };
+  for (const auto& [n, slices] : {std::pair<int64_t, int64_t>{7, 4 + 4}, {15, 4 + 4 + 4}}) {
+    const Type types[] = {{DType::f32, Shape{n}}};
+    const auto scan = [&](In in, Handles& out) { out = detail::associative_scan(multiply, in, false, 0, kSite); };
+    const Graph g = detail::trace_graph("scan", types, scan, {}).graph;
+    const auto is_slice = [](const Equation& e) { return e.primitive() == "slice"; };
+    EXPECT_EQ(std::count_if(g.equations().begin(), g.equations().end(), is_slice), slices) << n;
   }
 }
 

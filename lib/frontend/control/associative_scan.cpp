@@ -40,34 +40,36 @@ struct Scanner {
     return out;
   }
 
-  /// even[0], odd[0], even[1], ...; there may be one more even than odd.
-  Handle interleaved(Handle even, Handle odd) const {
-    const int64_t pairs = extent(odd);
-    Handle a = ops::slice_axis(even, axis, 0, pairs, 1, s);
-    Shape one = ops::shape(a).with_inserted(static_cast<size_t>(axis) + 1, 1);
-    const Operand columns[] = {ops::reshape(a, one, s), ops::reshape(odd, one, s)};
-    const Shape flat = ops::shape(a).with(static_cast<size_t>(axis), 2 * pairs);
-    const Handle mixed = ops::reshape(ops::concatenate(columns, axis + 1, s.at), flat, s);
-    if (extent(even) == pairs) return mixed;
-    const Operand parts[] = {mixed, ops::slice_axis(even, axis, pairs, pairs + 1, 1, s)};
+  Handle joined(Handle x, Handle y) const {
+    const Operand parts[] = {x, y};
     return ops::concatenate(parts, axis, s.at);
+  }
+
+  /// x[0], y[0], x[1], y[1], ...
+  Handle interleaved(Handle x, Handle y) const {
+    const int64_t pairs = extent(x);
+    const Shape one = ops::shape(x).with_inserted(static_cast<size_t>(axis) + 1, 1);
+    const Operand columns[] = {ops::reshape(x, one, s), ops::reshape(y, one, s)};
+    const Shape flat = ops::shape(x).with(static_cast<size_t>(axis), 2 * pairs);
+    return ops::reshape(ops::concatenate(columns, axis + 1, s.at), flat, s);
   }
 
   Handles scan(const Handles& xs) const {
     const int64_t n = extent(xs[0]);
     if (n < 2) return xs;
     const Handles odd = scan(combined(sliced(xs, 0, n - 1, 2), sliced(xs, 1, n, 2)));
-    Handles even = sliced(xs, 0, 1, 1);
-    if (n > 2) {
-      const int64_t between = (n - 1) / 2;
-      const Handles rest = combined(sliced(odd, 0, between, 1), sliced(xs, 2, n, 2));
-      for (size_t i = 0; i < even.size(); ++i) {
-        const Operand parts[] = {even[i], rest[i]};
-        even[i] = ops::concatenate(parts, axis, s.at);
+    Handles out = sliced(xs, 0, 1, 1);
+    Handles even;
+    if (n > 2) even = combined(sliced(odd, 0, (n - 1) / 2, 1), sliced(xs, 2, n, 2));
+    // The first element stands where both parts keep their extent: slices of values would be computed once more.
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (n % 2 != 0) {
+        out[i] = joined(out[i], interleaved(odd[i], even[i]));
+      } else {
+        out[i] = interleaved(n > 2 ? joined(out[i], even[i]) : out[i], odd[i]);
       }
     }
-    for (size_t i = 0; i < even.size(); ++i) even[i] = interleaved(even[i], odd[i]);
-    return even;
+    return out;
   }
 };
 
