@@ -11,6 +11,7 @@
 #include "compile/executable.h"
 #include "runtime/cuda/cuda_device.h"
 #include "stand_in.h"
+#include "support/sanitizers.h"
 #include "support/simulated.h"
 
 namespace calque {
@@ -140,13 +141,18 @@ TEST_F(Cublas, ComputesProductsOfComputedFactors) {
   const F x = numbers<float>({520, 530}, 1), w = numbers<float>({530, 540}, 2), few = numbers<float>({530, 20}, 3);
   EXPECT_EQ(asked([&] {
               same([](auto a, auto b) { return matmul(relu(a - 1), b); }, x, w);
-              same([](auto a, auto b) { return matmul(a, relu(b.T() - 1).T()) + 1; }, x, w);
-              same([](auto a, auto b) { return relu(matmul(a * 2 - 1, b + 1) - 3); }, x, w);
-              same([](auto a, auto b) { return matmul(relu(a.T() - 1).T(), b); }, x, w);
               same([](auto a, auto b) { return matmul(relu(a - 1), b); }, numbers<bfloat16>({1030, 64}, 1),
                    numbers<bfloat16>({64, 1030}, 2));
             }),
-            5);
+            2);
+  if (!test::kAddressSanitizer) {  // long on the stand-in
+    EXPECT_EQ(asked([&] {
+                same([](auto a, auto b) { return matmul(a, relu(b.T() - 1).T()) + 1; }, x, w);
+                same([](auto a, auto b) { return relu(matmul(a * 2 - 1, b + 1) - 3); }, x, w);
+                same([](auto a, auto b) { return matmul(relu(a.T() - 1).T(), b); }, x, w);
+              }),
+              3);
+  }
   // Each computed element is used 20 times: not often enough.
   EXPECT_EQ(asked([&] { same([](auto a, auto b) { return matmul(relu(a - 1), b); }, x, few); }), 0);
 }

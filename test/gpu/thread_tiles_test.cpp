@@ -223,7 +223,7 @@ Graph random_permutations(Rng& rng) {
 }
 
 TEST(ThreadTiles, OfRandomPermutations) {
-  constexpr int kGraphs = kAddressSanitizer ? 30 : 200;
+  const int kGraphs = kAddressSanitizer ? 30 : 200;
   int tiled = 0;
   for (int seed = 0; seed < kGraphs && !testing::Test::HasFailure(); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));

@@ -139,6 +139,7 @@ TEST(Storage, IsAlignedUnlessGuarded) {
 
 using StorageDeathTest = testing::Test;
 
+// The read is this file's own, so that a build with sanitizers compiles it (__SANITIZE_ADDRESS__).
 TEST(StorageDeathTest, ReadingPastTheEndIsCaught) {
   if (!guarded() && !test::kAddressSanitizer) GTEST_SKIP() << "needs CALQUE_GUARD=1 or AddressSanitizer";
   const AnyArray a = AnyArray::full<float>({3}, 1.0f);

@@ -171,7 +171,7 @@ void check(const std::vector<Case>& cases, const char* cpu, const fs::path& fold
 }
 
 TEST_P(AArch64, RandomGraphsHaveTheReferencesBits) {
-  constexpr uint64_t kFirst = 7000, kGraphs = kAddressSanitizer ? 10 : 60;
+  const uint64_t kFirst = 7000, kGraphs = kAddressSanitizer ? 10 : 60;
   RandomGraphOptions options;
   options.reassociated = false;
   options.exclude = {"bitcast", "copysign", "signbit"};  // the sign of a NaN is unspecified

@@ -43,8 +43,8 @@ struct Size {
   uint32_t processes, graphs;
   uint64_t capacity;
 };
-constexpr bool kSlow = calque::test::kAddressSanitizer || calque::test::kThreadSanitizer;
-constexpr Size kSmall = kSlow ? Size{2, 6, 100'000} : Size{4, 30, 400'000};
+const bool kSlow = calque::test::kAddressSanitizer || calque::test::kThreadSanitizer;
+const Size kSmall = kSlow ? Size{2, 6, 100'000} : Size{4, 30, 400'000};
 constexpr Size kFull = {8, 1000, 4'000'000};
 constexpr uint32_t kMostProcesses = 8, kMostGraphs = 1000;
 

@@ -25,7 +25,7 @@ using calque::test::Example;
 using calque::test::fail;
 using D = cq::Array<double>;
 
-constexpr bool kSlow = calque::test::kAddressSanitizer || calque::test::kThreadSanitizer;
+const bool kSlow = calque::test::kAddressSanitizer || calque::test::kThreadSanitizer;
 constexpr uint64_t kCodeBytes = 4'000'000, kDiskBytes = 1'000'000;
 
 uint64_t resident_bytes() {

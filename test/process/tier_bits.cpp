@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   ::setenv("CALQUE_CACHE_DIR", "off", 1);    // code from disk has no quick tier
   ::setenv("CALQUE_NUM_THREADS", "2", 1);    // with one thread nothing runs in the background
   ::setenv("CALQUE_SANITIZE_CODE", "0", 1);  // and no sanitized code
-  constexpr bool kSlow = calque::test::kAddressSanitizer || calque::test::kThreadSanitizer;
+  const bool kSlow = calque::test::kAddressSanitizer || calque::test::kThreadSanitizer;
   const uint64_t graphs = calque::test::number_after("--graphs", argc, argv, kSlow ? 32 : 128);
   Tally tally;
   for (uint64_t number = 0; number < graphs; ++number) compare(number, tally);

@@ -11,16 +11,8 @@
 
 namespace calque::test {
 
-/// Sanitizers of the build; under AddressSanitizer the tests also instrument generated code.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr bool kAddressSanitizer = true;
-#else
-inline constexpr bool kAddressSanitizer = false;
-#endif
-#ifdef __SANITIZE_THREAD__
-inline constexpr bool kThreadSanitizer = true;
-#else
-inline constexpr bool kThreadSanitizer = false;
-#endif
+/// Sanitizers of the library that the program is linked to; under AddressSanitizer the tests also instrument generated
+/// code. Not constant expressions: objects of tests serve builds with and without sanitizers (CALQUE_TEST_OBJECTS).
+extern const bool kAddressSanitizer, kThreadSanitizer;
 
 }  // namespace calque::test

@@ -16,8 +16,11 @@ foreach(source IN LISTS calque_examples)
   if(name MATCHES "^ranks_" AND (NOT TARGET calque::mpi OR CALQUE_SANITIZE))
     continue()
   endif()
+  if(COMMAND calque_share_objects)
+    calque_share_objects(example_${name} source)
+  endif()
   add_executable(example_${name} ${source})
-  set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+  set_target_properties(example_${name} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
                                                                        "${PROJECT_BINARY_DIR}/examples")
   target_include_directories(example_${name} PRIVATE "${PROJECT_SOURCE_DIR}/examples")
   target_link_libraries(example_${name} PRIVATE calque_program_flags calque::calque)

@@ -59,6 +59,58 @@ if(CALQUE_TEST_PCH)
   target_compile_options(calque_test_usage INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fpch-instantiate-templates>)
 endif()
 
+# A build without sanitizers whose objects of tests and examples are linked here: the library and the code that it
+# generates are instrumented, most programs are compiled once for both builds. Instrumented themselves are sources that
+# depend on it (__SANITIZE_ADDRESS__), and those of the folders below, which instantiate the interface's templates with
+# users' types.
+set(CALQUE_TEST_OBJECTS "" CACHE PATH "Build folder without sanitizers whose objects of tests are used")
+set(calque_instrumented_tests classes eigen functors jit)
+if(CALQUE_TEST_OBJECTS AND NOT EXISTS "${CALQUE_TEST_OBJECTS}/build.ninja")
+  message(STATUS "Calque: ${CALQUE_TEST_OBJECTS} is no build folder, all tests are compiled with sanitizers")
+  set(CALQUE_TEST_OBJECTS)
+endif()
+
+# In the list of sources of a target, replaces those whose objects are in CALQUE_TEST_OBJECTS by these.
+function(calque_share_objects target list)
+  if(NOT CALQUE_TEST_OBJECTS)
+    return()
+  endif()
+  set(files)
+  foreach(source IN LISTS ${list})
+    file(STRINGS "${source}" conditions REGEX "__SANITIZE_" LIMIT_COUNT 1)
+    if(conditions)
+      list(APPEND files "${source}")
+    else()
+      cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
+      set(object "CMakeFiles/${target}.dir/${path}.o")
+      set_source_files_properties("${CALQUE_TEST_OBJECTS}/${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+      list(APPEND files "${CALQUE_TEST_OBJECTS}/${object}")
+      set_property(GLOBAL APPEND PROPERTY calque_shared_objects "${object}")
+    endif()
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY calque_sharing_targets "${target}")
+  set(${list} "${files}" PARENT_SCOPE)
+endfunction()
+
+# The other build's own program compiles them, so that they are never out of date.
+function(calque_compile_shared_objects)
+  get_property(objects GLOBAL PROPERTY calque_shared_objects)
+  get_property(targets GLOBAL PROPERTY calque_sharing_targets)
+  list(JOIN objects "\n" lines)
+  set(names "${PROJECT_BINARY_DIR}/test/shared_objects.txt")
+  file(CONFIGURE OUTPUT "${names}" CONTENT "@lines@\n" @ONLY)
+  list(TRANSFORM objects PREPEND "${CALQUE_TEST_OBJECTS}/")
+  add_custom_target(calque_shared_test_objects
+    COMMAND xargs -a "${names}" "${CMAKE_MAKE_PROGRAM}" -C "${CALQUE_TEST_OBJECTS}" --quiet
+    BYPRODUCTS ${objects} COMMENT "Compiling tests in ${CALQUE_TEST_OBJECTS}" USES_TERMINAL VERBATIM)
+  foreach(target IN LISTS targets)
+    add_dependencies(${target} calque_shared_test_objects)
+  endforeach()
+endfunction()
+if(CALQUE_TEST_OBJECTS)
+  cmake_language(DEFER CALL calque_compile_shared_objects)
+endif()
+
 file(GLOB calque_test_folders LIST_DIRECTORIES true CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/*")
 foreach(folder IN LISTS calque_test_folders)
   cmake_path(GET folder FILENAME name)
@@ -71,7 +123,12 @@ foreach(folder IN LISTS calque_test_folders)
   endif()
   # Files in the folder that are not tests are helpers of its tests.
   file(GLOB helpers CONFIGURE_DEPENDS "${folder}/*_helpers.cpp")
-  add_executable(test_${name} ${sources} ${helpers})
+  list(APPEND sources ${helpers})
+  if(NOT name IN_LIST calque_instrumented_tests)
+    calque_share_objects(test_${name} sources)
+  endif()
+  add_executable(test_${name} ${sources})
+  set_target_properties(test_${name} PROPERTIES LINKER_LANGUAGE CXX)
   # Helpers contain the tests' calls of oneTBB, which ThreadSanitizer cannot analyze (happens_before.h).
   if(helpers AND CALQUE_SANITIZE MATCHES "thread")
     set_source_files_properties(${helpers} PROPERTIES COMPILE_OPTIONS "-fno-sanitize=thread"

@@ -18,7 +18,7 @@
 namespace calque::test {
 namespace {
 
-constexpr unsigned kSecondsPerGraph = kAddressSanitizer || kThreadSanitizer ? 200 : 60;
+const unsigned kSecondsPerGraph = kAddressSanitizer || kThreadSanitizer ? 200 : 60;
 
 /// What is being compiled, for the handler.
 std::string& current() {

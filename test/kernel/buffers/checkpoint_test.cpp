@@ -16,7 +16,7 @@ namespace calque::test {
 namespace {
 
 // Instrumented code is slow to compile.
-constexpr int kRegions = kAddressSanitizer ? 3 : 8, kLayers = kAddressSanitizer ? 3 : 8;
+const int kRegions = kAddressSanitizer ? 3 : 8, kLayers = kAddressSanitizer ? 3 : 8;
 constexpr int64_t kWidth = 64;
 
 /// Layers tanh(w h) from %h<first> to %h<first + kLayers>.

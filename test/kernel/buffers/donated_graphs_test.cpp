@@ -26,7 +26,7 @@ size_t compare(RandomGraphOptions options, uint64_t graphs) {
   return taken;
 }
 
-constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
+const bool kSanitized = kAddressSanitizer || kThreadSanitizer;
 
 TEST(DonatedInputs, ChangeNoBitOfRandomGraphs) {
   const uint64_t graphs = kSanitized ? 60 : 400;

@@ -216,7 +216,7 @@ bool has_functions(const Graph& g) {
 }
 
 TEST(DefaultModeMath, HasTheBitsOfStrictMode) {
-  constexpr int kStride = kAddressSanitizer || kThreadSanitizer ? 7 : 1;
+  const int kStride = kAddressSanitizer || kThreadSanitizer ? 7 : 1;
   int count = 0;
   CaseSample sample(kStride);
   for_each_op_case(1, [&](const OpRow& row, const OpRequest&, const OpCase& c) {

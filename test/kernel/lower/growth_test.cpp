@@ -54,7 +54,7 @@ Arrays leaves_of_many_shapes(int64_t count) {
 /// `trace` makes a graph of about the given number of arrays.
 template <class Trace>
 void expect_linear(const Trace& trace) {
-  constexpr int64_t kArrays = kAddressSanitizer ? 300 : 600;
+  const int64_t kArrays = kAddressSanitizer ? 300 : 600;
   const Program small = build(trace(kArrays)), large = build(trace(4 * kArrays));
   EXPECT_LE(most_buffers(small), kMostBuffers);
   EXPECT_LE(most_buffers(large), kMostBuffers);

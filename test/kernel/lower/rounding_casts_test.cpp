@@ -13,7 +13,7 @@
 namespace calque::test {
 namespace {
 
-constexpr uint64_t kSeeds = kAddressSanitizer || kThreadSanitizer ? 40 : 400;
+const uint64_t kSeeds = kAddressSanitizer || kThreadSanitizer ? 40 : 400;
 
 /// CALQUE_TEST_SEEDS: as many.
 uint64_t num_seeds(uint64_t usual) {

@@ -66,7 +66,7 @@ void expect_linear_code(const Trace& trace, bool simplified) {
 void expect_linear(const Shape& shape, const Step& step) {
   expect_linear_code([&](int64_t steps) { return chain(shape, steps, step); }, true);
   // The number of instructions is that of the other builds; instrumented code takes long to compile.
-  constexpr bool kShort = kAddressSanitizer || kThreadSanitizer;
+  const bool kShort = kAddressSanitizer || kThreadSanitizer;
   if (!kShort) {
     expect_linear_code([&](int64_t steps) { return chain(shape, steps, step); }, false);
     expect_linear_code([&](int64_t steps) { return gradient_of_chain(shape, steps, step); }, true);
