@@ -67,7 +67,7 @@ set(CALQUE_TEST_OBJECTS "" CACHE PATH "Build folder without sanitizers whose obj
 set(calque_instrumented_tests classes eigen functors jit)
 if(CALQUE_TEST_OBJECTS AND NOT EXISTS "${CALQUE_TEST_OBJECTS}/build.ninja")
   message(STATUS "Calque: ${CALQUE_TEST_OBJECTS} is no build folder, all tests are compiled with sanitizers")
-  set(CALQUE_TEST_OBJECTS)
+  set(CALQUE_TEST_OBJECTS "")  # hides the entry of the cache
 endif()
 
 # In the list of sources of a target, replaces those whose objects are in CALQUE_TEST_OBJECTS by these.
