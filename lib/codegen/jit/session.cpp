@@ -31,14 +31,11 @@ void fail(llvm::Error error, const char* what) {
 
 namespace {
 
-math::MathForms forms_of(uint32_t bits) {
-  return {.fused = (bits & kFusedForm) != 0, .estimates = false, .fast_math = (bits & kFastForm) != 0};
+float evaluate_f32(uint32_t id, uint32_t fused, float x, float y) {
+  return math::evaluate_f32(static_cast<PrimitiveId>(id), {.fused = fused != 0, .estimates = false}, x, y);
 }
-float evaluate_f32(uint32_t id, uint32_t forms, float x, float y) {
-  return math::evaluate_f32(static_cast<PrimitiveId>(id), forms_of(forms), x, y);
-}
-double evaluate_f64(uint32_t id, uint32_t forms, double x, double y) {
-  return math::evaluate_f64(static_cast<PrimitiveId>(id), forms_of(forms), x, y);
+double evaluate_f64(uint32_t id, uint32_t fused, double x, double y) {
+  return math::evaluate_f64(static_cast<PrimitiveId>(id), {.fused = fused != 0, .estimates = false}, x, y);
 }
 
 constinit ForkMutex session_mutex;

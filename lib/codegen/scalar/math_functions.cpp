@@ -194,6 +194,13 @@ Value* MathFunctions::append(const Signature& s, llvm::Function& f) const {
   return append_integer_power(s.dtype, x, y);
 }
 
+// The process's functions are compiled for the default mode of the processor: where subnormals are flushed, compilers'
+// rewritings of comparisons change results. Fast mathematics flushes, too.
+bool MathFunctions::process_evaluates(const Signature& s) const {
+  return options_.quick && !options_.flush_subnormals && !forms_.fast_math && !is_for_device(module_) &&
+         is_floating(s.dtype);
+}
+
 llvm::Function* MathFunctions::general_function(const Signature& s) {
   if (llvm::Function* known = module_.getFunction(name(s) + kGeneral)) return known;
   llvm::Function* const f = declare(s, name(s) + kGeneral);
@@ -202,7 +209,7 @@ llvm::Function* MathFunctions::general_function(const Signature& s) {
   f->setCallingConv(general_convention(target_));
   if (options_.shares_functions()) return f;
   f->setLinkage(llvm::Function::InternalLinkage);
-  if (options_.quick && !is_for_device(module_) && is_floating(s.dtype)) {
+  if (process_evaluates(s)) {
     append_evaluation(s, *f);
     return f;
   }
@@ -226,8 +233,7 @@ void MathFunctions::append_evaluation(const Signature& s, llvm::Function& f) {
   declared->setDoesNotThrow();
   declared->setWillReturn();
   const auto call = [&](Value* x, Value* y) {
-    const uint32_t forms = (forms_.fused ? kFusedForm : 0) | (forms_.fast_math ? kFastForm : 0);
-    return b.CreateCall(evaluate, {b.getInt32(static_cast<uint32_t>(s.id)), b.getInt32(forms), x, y});
+    return b.CreateCall(evaluate, {b.getInt32(static_cast<uint32_t>(s.id)), b.getInt32(forms_.fused), x, y});
   };
   Value *const x = f.getArg(0), *const y = f.getArg(s.operands - 1);
   if (s.lanes == 0) {

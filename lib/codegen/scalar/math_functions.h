@@ -1,7 +1,6 @@
 #pragma once
 // Functions of lib/math in a module: `calque.sin.f32x16`, with the common path, and the out-of-line function
 // `calque.sin.f32x16.general`, which it calls if any lane needs it. Their tables are constants of the module.
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,10 +13,9 @@ namespace calque::codegen {
 /// The forms in which code for a target computes functions.
 math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& options);
 
-/// Functions of the process that quick code calls, of a primitive's id, a mask of these bits, and the operands: one
-/// element of a function of lib/math.
+/// Functions of the process that quick code calls, of a primitive's id, 1 if multiplications and additions are fused,
+/// and the operands: one element of a function of lib/math.
 inline constexpr const char *kEvaluateF32 = "calque_evaluate_f32", *kEvaluateF64 = "calque_evaluate_f64";
-inline constexpr uint32_t kFusedForm = 1, kFastForm = 2;
 
 /// A function of lib/math that a module declares and calls.
 struct MathUse {
@@ -65,6 +63,7 @@ class MathFunctions {
   llvm::Function* general_function(const Signature& s);
   void append_common(const Signature& s, llvm::Function& f);
   llvm::Function* declare(const Signature& s, const std::string& text);
+  bool process_evaluates(const Signature& s) const;
   llvm::Value* append(const Signature& s, llvm::Function& f) const;
   llvm::Value* call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f);
   void append_evaluation(const Signature& s, llvm::Function& f);
