@@ -238,9 +238,10 @@ struct AssociativeOptions {
 };
 
 /// The prefixes x0, op(x0, x1), op(op(x0, x1), x2), ... of an associative operation along an axis, of the shapes of xs,
-/// in about 2 log2(n) calls of op on whole arrays. `op` takes two trees like xs and returns one. Throws ShapeError when
-/// leaves differ in extent along the axis, the axis is out of range, or op changes a shape; LeakedTracerError outside a
-/// trace.
+/// in at most 2 log2(n) calls of op on whole arrays. `op` takes two trees like xs, of any extent along the axis, and
+/// returns one. Where its results depend on their elements alone, the last 128 elements of the recursion (16 if op
+/// computes a mathematical function) are combined in a loop. Throws ShapeError when leaves differ in extent along the
+/// axis, the axis is out of range, or op changes a shape; LeakedTracerError outside a trace.
 ///     jit([](auto x) { return associative_scan([](auto a, auto b) { return a * b; }, x); })(D{1, 2, 3, 4})
 ///     // [ 1.  2.  6. 24.]
 template <class F, class X>

@@ -100,6 +100,28 @@ TEST(Differences, CumulativeFunctions) {
   EXPECT_EQ(cumlogsumexp(D::zeros({0, 2}), 0).shape(), (Shape{0, 2}));
 }
 
+// Long vectors are combined in pairs, others one element after another.
+TEST(Statistics, CumlogsumexpOfAnyExtent) {
+  const auto near = [](const D& a, const D& b) { return allclose(a, b, 1e-12, 1e-12); };
+  for (const int64_t n : {1, 2, 3, 1000, 16384, 16385}) {
+    const D x = sin(D::arange(static_cast<double>(n)) * 0.7) * 30.0;
+    const D want = log(cumsum(exp(x)));
+    EXPECT_TRUE(near(cumlogsumexp(x, 0), want)) << n;
+    EXPECT_TRUE(near(cumlogsumexp(flip(x), 0, true), flip(want))) << n;
+    const D rows = stack(std::vector{x, x + 1.0, x - 2.0});
+    EXPECT_TRUE(near(cumlogsumexp(rows, 1), stack(std::vector{want, want + 1.0, want - 2.0})));
+    EXPECT_TRUE(array_equal(cumlogsumexp(transpose(rows), 0), transpose(cumlogsumexp(rows, 1)))) << n;
+  }
+}
+
+TEST(Statistics, CumlogsumexpWithInfinitiesHasDerivatives) {
+  const auto last = jit(grad([](auto x) { return cumlogsumexp(x, 0).at(-1); }));
+  EXPECT_TRUE(array_equal(last(D{-kInf, 2, 2}), D{0, 0.5, 0.5}));
+  EXPECT_TRUE(array_equal(last(D{-kInf, -kInf}), D{0.5, 0.5}));
+  EXPECT_TRUE(array_equal(last(D{1, kInf, 2}), D{0, 1, 0}));
+  EXPECT_TRUE(array_equal(last(D{-1000, 3, -kInf}), D{0, 1, 0}));
+}
+
 TEST(Statistics, ExtremaOfOneArgument) {
   const D x = {{3, 1}, {2, 5}};
   EXPECT_TRUE(array_equal(max(x), D(5.0)));

@@ -255,14 +255,18 @@ TEST(Map, StacksTheResults) {
   EXPECT_EQ(elements<float>(r[1]), (std::vector<float>{3, 7}));
 }
 
+int64_t count_of(const Graph& g, std::string_view primitive) {
+  return std::ranges::count_if(g.equations(), [&](const Equation& e) { return e.primitive() == primitive; });
+}
+
 /// Composition of affine maps, which does not commute: (a, b) then (c, d) is (ac, bc + d).
 void compose(In s, Handles& out) { out = {times(s[0], s[2]), plus(times(s[1], s[2]), s[3])}; }
 
 TEST(AssociativeScan, IsTheSequentialOneForEveryLength) {
   std::mt19937 generator(3);
-  for (const int64_t n : {0, 1, 2, 3, 4, 5, 7, 8, 13, 16, 33}) {
+  for (const int64_t n : {0, 1, 2, 3, 4, 5, 7, 8, 13, 16, 33, 128, 129, 257, 300}) {
     for (const bool reverse : {false, true}) {
-      const AnyArray a = random_array<double>(Shape{2, n}, generator, 1.5),
+      const AnyArray a = random_array<double>(Shape{2, n}, generator, 1.2),
                      b = random_array<double>(Shape{2, n}, generator);
       const auto r = results_of({a, b}, [&](In x) { return detail::associative_scan(compose, x, reverse, -1, kSite); });
       for (int64_t row = 0; row < 2; ++row) {
@@ -281,16 +285,37 @@ TEST(AssociativeScan, IsTheSequentialOneForEveryLength) {
 }
 
 // A level slices its pairs, its first element, and what is combined with those between: a slice of a result would be
-// computed again.
+// computed again. Operations on whole arrays have levels down to one element.
 TEST(AssociativeScan, SlicesNoResult) {
-  const TraceBody multiply = [](In s, Handles& out) { out = {times(s[0], s[1])}; };
+  const TraceBody add_sums = [](In s, Handles& out) {
+    out = {plus(plus(s[0], s[1]),
+                ops::subtract(ops::sum(s[0], {}, false, kHere), ops::sum(s[0], {}, false, kHere), kHere))};
+  };
   for (const auto& [n, slices] : {std::pair<int64_t, int64_t>{7, 4 + 4}, {15, 4 + 4 + 4}}) {
     const Type types[] = {{DType::f32, Shape{n}}};
-    const auto scan = [&](In in, Handles& out) { out = detail::associative_scan(multiply, in, false, 0, kSite); };
+    const auto scan = [&](In in, Handles& out) { out = detail::associative_scan(add_sums, in, false, 0, kSite); };
     const Graph g = detail::trace_graph("scan", types, scan, {}).graph;
-    const auto is_slice = [](const Equation& e) { return e.primitive() == "slice"; };
-    EXPECT_EQ(std::count_if(g.equations().begin(), g.equations().end(), is_slice), slices) << n;
+    EXPECT_EQ(count_of(g, "slice"), slices) << n;
+    EXPECT_EQ(count_of(g, "scan"), 0) << n;
   }
+}
+
+// Each level has kernels of its own: few elements are combined in a loop, fewer if its steps take long.
+TEST(AssociativeScan, CombinesFewElementsInALoop) {
+  const TraceBody multiply = [](In s, Handles& out) { out = {times(s[0], s[1])}; };
+  const TraceBody log_of_sum = [](In s, Handles& out) { out = {ops::logaddexp(s[0], s[1], kHere)}; };
+  const auto products = [&](const TraceBody& op, int64_t n) {
+    const Type types[] = {{DType::f32, Shape{n}}};
+    const auto scan = [&](In in, Handles& out) { out = detail::associative_scan(op, in, false, 0, kSite); };
+    const Graph g = detail::trace_graph("scan", types, scan, {}).graph;
+    EXPECT_EQ(count_of(g, "scan"), 1) << n;
+    return std::pair{count_of(g, "mul"), count_of(g, "log1p")};
+  };
+  EXPECT_EQ(products(multiply, 128).first, 0);
+  EXPECT_EQ(products(multiply, 129).first, 2);
+  EXPECT_EQ(products(multiply, 1000).first, 6);
+  EXPECT_EQ(products(log_of_sum, 16).second, 0);
+  EXPECT_EQ(products(log_of_sum, 17).second, 2);
 }
 
 TEST(AssociativeScan, NeedsAnOperationThatKeepsTypes) {

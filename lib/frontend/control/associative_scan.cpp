@@ -1,14 +1,21 @@
 // Prefix scan in logarithmic depth, by recursion on pairs: combine neighbours, scan the results (half as many), combine
-// those with the elements between them. The operation runs in the trace itself, on whole arrays.
+// those with the elements between them. The operation runs in the trace itself, on whole arrays. Few elements are
+// combined one after another in a loop: a level has kernels of its own, which take long to compile.
 #include "frontend/control/control_common.h"
+#include "primitives/registry.h"
 
 namespace calque::detail {
 namespace {
+
+/// The longest loops of operations on elements. A step of a mathematical function takes some 40 ns, a level of the
+/// recursion on few elements as long as two.
+constexpr int64_t kLoop = 128, kLoopOfFunctions = 16;
 
 struct Scanner {
   const TraceBody& combine;
   int axis;
   const ControlSite& site;
+  int64_t longest_loop = 1;  ///< extents up to this are scanned in a loop
   ops::Site s{"associative_scan", site.location};
 
   int64_t extent(Handle x) const { return ops::shape(x)[static_cast<size_t>(axis)]; }
@@ -23,9 +30,12 @@ struct Scanner {
     Handles both = left;
     both.insert(both.end(), right.begin(), right.end());
     Handles out = run_body(combine, both);
-    const std::vector<Type> in = types_of(left);
-    const std::vector<Type> got = types_of(out);
-    if (in == got) return out;
+    check(types_of(left), types_of(out));
+    return out;
+  }
+
+  void check(const std::vector<Type>& in, const std::vector<Type>& got) const {
+    if (in == got) return;
     if (in.size() != got.size()) {
       s.shape_error("the operation takes " + std::to_string(in.size()) + " leaves a side and returns " +
                     std::to_string(got.size()));
@@ -37,7 +47,6 @@ struct Scanner {
       if (in[i].dtype != got[i].dtype) throw DTypeError(text);
       throw ShapeError(text);
     }
-    return out;
   }
 
   Handle joined(Handle x, Handle y) const {
@@ -57,6 +66,7 @@ struct Scanner {
   Handles scan(const Handles& xs) const {
     const int64_t n = extent(xs[0]);
     if (n < 2) return xs;
+    if (n <= longest_loop) return scan_in_loop(xs);
     const Handles odd = scan(combined(sliced(xs, 0, n - 1, 2), sliced(xs, 1, n, 2)));
     Handles out = sliced(xs, 0, 1, 1);
     Handles even;
@@ -68,6 +78,56 @@ struct Scanner {
       } else {
         out[i] = interleaved(n > 2 ? joined(out[i], even[i]) : out[i], odd[i]);
       }
+    }
+    return out;
+  }
+
+  /// 1 unless each element of the operation's results depends on elements of its operands alone.
+  int64_t find_longest_loop(const Handles& xs) const {
+    std::vector<Type> types = types_of(xs);
+    types.insert(types.end(), types.begin(), types.end());
+    const TraceResult traced = trace_graph(s.name, types, combine);
+    const Graph& g = traced.graph;
+    int64_t longest = kLoop;
+    for (const Equation& e : g.equations()) {
+      const primitives::LowerKind kind = primitives::lower_kind(g, e);
+      if (kind == primitives::LowerKind::structural) return 1;
+      if (kind == primitives::LowerKind::function) longest = kLoopOfFunctions;
+    }
+    return longest;
+  }
+
+  /// The axis as the leading dimension, or back, with every other dimension in its place.
+  Handle moved(Handle x, int from, int to) const {
+    ops::Ints order;
+    for (int64_t i = 0; i < ops::shape(x).rank(); ++i) {
+      if (i != from) order.push_back(i);
+    }
+    order.insert(order.begin() + to, from);
+    return ops::transpose(x, order, s);
+  }
+
+  // The operation gets operands of extent 1 along the axis.
+  Handles scan_in_loop(const Handles& xs) const {
+    const int64_t n = extent(xs[0]);
+    const auto along = static_cast<size_t>(axis);
+    Handles first, rest;
+    for (const Handle x : xs) {
+      first.push_back(ops::slice_axis(x, axis, 0, 1, 1, s));
+      const Handle steps = moved(ops::slice_axis(x, axis, 1, n, 1, s), axis, 0);
+      rest.push_back(ops::reshape(steps, ops::shape(steps).with_inserted(along + 1, 1), s));
+    }
+    const TraceBody step = [&](std::span<const Handle> in, Handles& out) {
+      const auto carry = in.first(xs.size()), element = in.last(xs.size());
+      const Handles next = combined({carry.begin(), carry.end()}, {element.begin(), element.end()});
+      out = next;
+      out.insert(out.end(), next.begin(), next.end());
+    };
+    const Handles results = scan_named(s.name, step, first, rest, {}, site, 0);
+    Handles out;
+    for (size_t i = 0; i < xs.size(); ++i) {
+      const Handle y = results[xs.size() + i];
+      out.push_back(joined(first[i], moved(ops::reshape(y, ops::shape(y).without(along + 1), s), 0, axis)));
     }
     return out;
   }
@@ -91,7 +151,10 @@ std::vector<Handle> associative_scan(const TraceBody& combine, std::span<const H
     }
     values.push_back(reverse ? ops::flip(xs[i], a, s.at) : xs[i]);
   }
-  Handles out = Scanner{combine, normal, site}.scan(values);
+  Scanner scanner{combine, normal, site};
+  if (scanner.extent(values[0]) > 1 && !runs_eagerly(s.name, site))
+    scanner.longest_loop = scanner.find_longest_loop(values);
+  Handles out = scanner.scan(values);
   if (reverse) {
     for (Handle& h : out) h = ops::flip(h, normal, s.at);
   }

@@ -308,16 +308,52 @@ Handle unwrap(const Operand& x, int axis, std::optional<double> discont, double 
 
 // ---- cumulative functions
 
+namespace {
+
+/// Along the leading axis. With m the running maximum, s[i] = exp(m[i-1] - m[i]) s[i-1] + exp(x[i] - m[i]), and the
+/// result is m + log(s), whose derivative by m vanishes. Infinite and NaN maxima are the results themselves.
+Handle running_logsumexp(Handle x, const Site& s) {
+  const int64_t n = extent_of(x, 0);
+  const Expression elements(x, s);
+  const Expression most(emit<prim::Cummax>(s, {x}, {{"axis", int64_t{0}}, {"reverse", false}}), s);
+  const Expression top = most.fixed(), finite(isfinite(top.handle(), s.at), s), none = top.number(0);
+  const Expression shift = finite.choose(top, none);
+  const Expression terms = finite.choose(elements - shift, none).of<prim::Exp>();
+  const Expression before(slice_axis(top, 0, 0, n - 1, 1, s), s), after(slice_axis(top, 0, 1, n, 1, s), s);
+  const Expression factors = (before == after).choose(before.number(0), before - after).of<prim::Exp>();
+  const TraceBody step = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    const Handle next = Expression(in[0], s) * Expression(in[1], s) + Expression(in[2], s);
+    out = {next, next};
+  };
+  const Handle first = slice_axis(terms, 0, 0, 1, 1, s);
+  const Handle carry[] = {reshape(first, shape(x).without(0), s)}, xs[] = {factors, slice_axis(terms, 0, 1, n, 1, s)};
+  const Handle later = detail::scan(step, carry, xs, {}, {s.at, {}})[1];
+  const Expression sums(concatenated(std::vector<Handle>{first, later}, 0, s), s);
+  return finite.choose(shift + sums.of<prim::Log>(), most);
+}
+
+/// For many threads.
+Handle logsumexp_of_prefixes(Handle x, const Site& s) {
+  const TraceBody combine = [&](std::span<const Handle> both, std::vector<Handle>& out) {
+    out.push_back(logaddexp(both[0], both[1], s.at));
+  };
+  const Handle xs[] = {x};
+  return associative_scan(combine, xs, false, 0, {s.at, {}})[0];
+}
+
+}  // namespace
+
 Handle cumlogsumexp(const Operand& x, int axis, bool reverse, Location at) {
   const Site s{"cumlogsumexp", at};
   const auto [v, result] = widened_real(x, s);
   const int a = axis_in(axis, v, s);
   if (shape(v).num_elements() == 0) return convert(v, result, s);
-  const TraceBody combine = [&](std::span<const Handle> both, std::vector<Handle>& out) {
-    out.push_back(logaddexp(both[0], both[1], at));
-  };
-  const Handle xs[] = {v};
-  return convert(associative_scan(combine, xs, reverse, a, {at, {}})[0], result, s);
+  constexpr int64_t kLong = 1 << 14, kLanes = 256;
+  const int64_t n = extent_of(v, a);
+  const bool in_order = n <= kLong || shape(v).num_elements() >= n * kLanes;
+  const Handle along = moveaxis(reverse ? flip(v, a, at) : v, a, 0, at);
+  const Handle y = moveaxis(in_order ? running_logsumexp(along, s) : logsumexp_of_prefixes(along, s), 0, a, at);
+  return convert(reverse ? flip(y, a, at) : y, result, s);
 }
 
 Handle cumsum_of(const Operand& x, std::optional<int> axis, bool reverse, Location at) {

@@ -50,8 +50,8 @@ std::vector<Handle> scan(const TraceBody& body, std::span<const Handle> carry, s
 std::vector<Handle> map(const TraceBody& body, std::span<const Handle> xs, const ControlSite& site);
 
 /// Prefix scan along `axis` with the associative `combine`, which receives the leaves of the left, then of the right
-/// operands (whole arrays whose extent along `axis` is the number of pairs). Logarithmic depth: at most 2 log2(n)
-/// calls.
+/// operands (whole arrays whose extent along `axis` is the number of pairs). Logarithmic depth, at most 2 log2(n)
+/// calls, but for few elements of operations on elements, which a loop combines.
 std::vector<Handle> associative_scan(const TraceBody& combine, std::span<const Handle> xs, bool reverse, int axis,
                                      const ControlSite& site);
 
