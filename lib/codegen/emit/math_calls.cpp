@@ -6,6 +6,18 @@ namespace calque::codegen {
 
 using llvm::Value;
 
+namespace {
+
+// Quick code inlines where no more functions of a kernel are: each takes about as much time as the rest of a loop.
+constexpr size_t kMostInlinedQuickly = 2;
+
+}  // namespace
+
+bool ScalarInstructions::inlined(const Instruction& function) const {
+  const kernel::KernelAnalysis& analysis = k_.analysis();
+  return analysis.inlined(function) && (!k_.options().quick || analysis.inlined_functions() <= kMostInlinedQuickly);
+}
+
 Reg ScalarInstructions::function(const Instruction& i) {
   const DType d = k_.dtype(i.operands[0]);
   if (is_half(d) && i.primitive == primitives::id_of<primitives::Nextafter>) return nextafter_of_half(i);
@@ -20,7 +32,7 @@ Reg ScalarInstructions::function(const Instruction& i) {
       functions_.forms().estimates && i.primitive == primitives::id_of<primitives::Rsqrt> && d != DType::f64;
   Reg out = k_.of(estimated ? inverse_root(i.operands[0], v[0])
                             : functions_.call(b_, i.primitive, is_half(d) ? DType::f32 : d, v,
-                                              vector ? k_.vectors().mask() : nullptr, k_.analysis().inlined(i)));
+                                              vector ? k_.vectors().mask() : nullptr, inlined(i)));
   if (!is_half(d)) return out;
   out.wide = true;
   out.representable_in_16_bits = representable;

@@ -30,6 +30,7 @@ class ScalarInstructions {
 
   // ---- math_calls.cpp
   Reg function(const Instruction& i);
+  bool inlined(const Instruction& function) const;
   Reg nextafter_of_half(const Instruction& i);
   /// 1 / sqrt of `x`, the value of `id` in f32.
   llvm::Value* inverse_root(kernel::Id id, llvm::Value* x);

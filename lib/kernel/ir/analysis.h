@@ -45,6 +45,8 @@ class KernelAnalysis {
   double lower_bound(Id id, int depth = 0) const;
   /// Whether a call of the function is inlined: true in loops of at least kLongLoop iterations with few functions.
   bool inlined(const Instruction& function) const { return inlined_.contains(&function); }
+  /// The number of such calls in the kernel.
+  size_t inlined_functions() const { return inlined_.size(); }
   /// Some instruction uses the value as an operand.
   bool used(Id id) const { return used_[id]; }
   bool loaded(int32_t buffer) const { return loaded_[buffer]; }

@@ -122,6 +122,24 @@ TEST(QuickCodeOfNehalem, RareArgumentsAreEvaluatedByTheProcess) {
   }
 }
 
+// An inlined function calls the general body alone.
+TEST_P(QuickCode, FunctionsAreInlinedWhereTheyAreFew) {
+  if (test::kAddressSanitizer) GTEST_SKIP() << "instrumented code shares no functions";
+  const auto any_called = [&](const Graph& graph, bool quick) {
+    codegen::CodeImage image;
+    codegen::CodegenOptions options = options_for(GetParam(), quick);
+    options.image = &image;
+    test::run_native(graph, {arguments<double>()}, options);
+    return std::any_of(image.math_functions.begin(), image.math_functions.end(),
+                       [](const std::string& name) { return !name.ends_with(".general"); });
+  };
+  const Graph few = jit([](auto x) { return log1p(exp(x)); }).trace(spec<double>({494}));
+  const Graph many = jit([](auto x) { return log1p(exp(x)) + log(x) + tan(x); }).trace(spec<double>({494}));
+  EXPECT_FALSE(any_called(few, true));
+  EXPECT_TRUE(any_called(many, true));
+  EXPECT_FALSE(any_called(many, false));
+}
+
 // A function of several vector widths is compiled once.
 TEST_P(QuickCode, FewLanesCallTheFunctionOfTheMost) {
   if (test::kAddressSanitizer) GTEST_SKIP() << "instrumented code shares no functions";
