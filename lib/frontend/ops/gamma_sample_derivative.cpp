@@ -16,20 +16,22 @@ namespace calque::detail::ops {
 namespace {
 
 /// log x - psi(b), also where both are large and near each other.
-Expression log_ratio(Expression log_x, Expression x, Expression b, Expression psi) {
+Expression log_ratio(Expression log_x, Expression x, Expression b, Expression psi, Digits digits) {
   const Expression difference = x - b;
   const Expression near = (b >= 100) & (difference.of<prim::Abs>() <= 0.5 * b);
   const Expression relative = near.choose(difference / b, b.number(0));
   // log b - psi(b) = 1 / 2b + sum of B_2n / (2n b^2n), n from 1.
   const Expression r = near.choose(1 / b, b.number(0)), rr = r * r;
   const Expression series = r * 0.5 + rr * (1.0 / 12 - rr * (1.0 / 120 - rr * (1.0 / 252)));
-  return near.choose(relative.of<prim::Log1p>() + series, log_x - psi);
+  return near.choose(log_one_more(relative, digits) + series, log_x - psi);
 }
 
 }  // namespace
 
 // Relative errors of the integral: 2e-9 of f32, 5e-16 of f64.
-Precision derivative_precision(DType d) { return d == DType::f64 ? Precision{40, 38} : Precision{20, 22}; }
+Precision derivative_precision(DType d) {
+  return d == DType::f64 ? Precision{40, 38, Digits::full} : Precision{20, 22, Digits::single};
+}
 
 Expression log_derivative_of_sample(Expression a, Expression log_x, Expression x, const Precision& precision,
                                     const Site& s) {
@@ -38,19 +40,20 @@ Expression log_derivative_of_sample(Expression a, Expression log_x, Expression x
   const Expression lower = log_x <= psi_above;
   const Expression b = lower.choose(a + 1, a);
   const Expression sign = lower.choose(a.number(-1), a.number(1));
-  const Expression distance = sign * log_ratio(log_x, x, b, lower.choose(psi_above, psi_above - 1 / a));
+  const Expression distance =
+      sign * log_ratio(log_x, x, b, lower.choose(psi_above, psi_above - 1 / a), precision.digits);
 
   // The logarithm of the integrand's second factor is -(slope u + x k(u)) with k(u) = e^u - 1 - u >= u^2 / 2 above and
   // k(u) = u - 1 + e^-u >= u^2 / (2 + u) below: where it reaches -depth.
   const Expression slope = sign * (x - b);
-  const Expression end_below = root_at(depth, slope - depth / 2, (slope + x) * 0.5);
-  const Expression end_of_square = root_at(depth, slope, x * 0.5);
-  const Expression end_above = ((depth + a * end_of_square) / x).of<prim::Log1p>();
-  const Expression end = lower.choose(end_below, end_above).fixed();
+  const Expression root = root_at(precision, lower.choose(slope - depth / 2, slope), lower.choose(slope + x, x) * 0.5);
+  const Expression end_above = log_one_more((depth + a * root) / x, precision.digits);
+  const Expression end = lower.choose(root, end_above).fixed();
 
   const Nodes nodes(precision.nodes, {end}, s);
   const Expression u = nodes.positions();
-  const Expression exponent = -(nodes.over(slope) * u + nodes.over(x) * exp_remainder(nodes.over(sign) * u));
+  const Expression exponent =
+      -(nodes.over(slope) * u + nodes.over(x) * exponential(nodes.over(sign) * u, precision.digits).remainder);
   const Expression integral = nodes.integral((nodes.over(distance) + u) * exponent.of<prim::Exp>());
   return lower.choose((x * integral + distance) / a, integral);
 }

@@ -122,6 +122,17 @@ Expression reciprocal_gamma_less_one(Expression x) {
   return sum * x;
 }
 
+// 1 + the sum of c_k / (x + k), k from 0 to 4, exact at 1 ... 5: to 3e-11 of it everywhere.
+Expression lanczos(Expression x) {
+  constexpr double kNumerator[] = {3546.56769042730702, 3457.60680792016508, 1348.41318577464312, 262.942567964398176,
+                                   25.6383333370603214};
+  constexpr double kDenominator[] = {24, 50, 35, 10};
+  Expression numerator = x + kNumerator[4], denominator = x + kDenominator[3];
+  for (int k = 4; k-- > 0;) numerator = numerator * x + kNumerator[k];
+  for (int k = 3; k-- > 0;) denominator = denominator * x + kDenominator[k];
+  return numerator / (denominator * x);
+}
+
 // ---- integrals
 
 namespace {
@@ -158,11 +169,11 @@ const Quadrature& quadrature(int n) {
 
 }  // namespace
 
-Nodes::Nodes(int n, std::vector<Expression> lengths, const Site& s)
+Nodes::Nodes(int n, std::vector<Expression> ends, const Site& s)
     : n_(n),
-      lengths_(std::move(lengths)),
-      each_(shape(lengths_[0])),
-      all_(each_.with_inserted(static_cast<size_t>(each_.rank()), n * static_cast<int64_t>(lengths_.size()))),
+      ends_(std::move(ends)),
+      each_(shape(ends_[0])),
+      all_(each_.with_inserted(static_cast<size_t>(each_.rank()), n * static_cast<int64_t>(ends_.size()))),
       s_(s) {}
 
 Expression Nodes::constants(const std::vector<double>& values) const {
@@ -170,14 +181,16 @@ Expression Nodes::constants(const std::vector<double>& values) const {
   return {broadcast_in(constant(array, s_.at), all_, {each_.rank()}, s_), s_};
 }
 
-Expression Nodes::positions() const {
-  const std::vector<double>& nodes = quadrature(n_).values[0];
-  if (lengths_.size() == 1) return over(lengths_[0]) * constants(nodes);
-  std::vector<double> first = nodes, second(nodes.size(), 0);
-  first.insert(first.end(), nodes.size(), 1);
-  second.insert(second.end(), nodes.begin(), nodes.end());
-  return over(lengths_[0]) * constants(first) + over(lengths_[1]) * constants(second);
+// In terms of the ends, which are operands already: the second interval's length is their difference.
+Expression Nodes::of_lengths(const std::vector<double>& each, double before) const {
+  if (ends_.size() == 1) return over(ends_[0]) * constants(each);
+  std::vector<double> of_first = each, of_second(each.size(), 0);
+  for (const double x : each) of_first.push_back(before - x);
+  of_second.insert(of_second.end(), each.begin(), each.end());
+  return over(ends_[0]) * constants(of_first) + over(ends_[1]) * constants(of_second);
 }
+
+Expression Nodes::positions() const { return of_lengths(quadrature(n_).values[0], 1); }
 
 Expression Nodes::over(Expression e) const {
   Ints axes;
@@ -190,26 +203,57 @@ Expression Nodes::integral(Expression values) const {
   const auto sum = [&](Expression x) -> Expression {
     return {emit<prim::ReduceSum>(s_, {x}, {{"axes", Ints{each_.rank()}}}), s_};
   };
-  if (lengths_.size() == 1) return lengths_[0] * sum(values * constants(weights));
-  std::vector<double> first = weights, second(weights.size(), 0);
-  first.insert(first.end(), weights.size(), 0);
-  second.insert(second.end(), weights.begin(), weights.end());
-  return sum(values * (over(lengths_[0]) * constants(first) + over(lengths_[1]) * constants(second)));
+  if (ends_.size() == 1) return ends_[0] * sum(values * constants(weights));
+  return sum(values * of_lengths(weights, 0));
 }
 
-Expression root_at(double depth, Expression p, Expression q) {
-  const Expression r = (4 * depth * q).of<prim::Sqrt>();
-  return 2 * depth / (p + p.of<prim::Hypot>(r));
+Expression root_at(const Precision& precision, Expression p, Expression q) {
+  const Expression square = 4 * precision.depth * q;
+  // The squares of f32 are finite.
+  const Expression both =
+      precision.digits == Digits::full ? p.of<prim::Hypot>(square.of<prim::Sqrt>()) : (p * p + square).of<prim::Sqrt>();
+  return 2 * precision.depth / (p + both);
 }
 
-Expression exp_remainder(Expression w) {
-  const Expression small = w.of<prim::Abs>() < 0.3, inside = small.choose(w, w.number(0));
+// ---- remainders
+
+SmallOf::SmallOf(Expression w, Digits of)
+    : digits(of), where(w.of<prim::Abs>() < (of == Digits::full ? 0.3 : 0.02)), inside(where.choose(w, w.number(0))) {}
+
+Expression SmallOf::exp_remainder() const {
   constexpr double kReciprocals[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,       1.0 / 120,
                                      1.0 / 720,     1.0 / 5040,     1.0 / 40320,    1.0 / 362880,
                                      1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
-  Expression series = w.number(kReciprocals[10]);
-  for (int n = 10; n-- > 0;) series = series * inside + kReciprocals[n];
-  return small.choose(series * (inside * inside), w.of<prim::Expm1>() - w);
+  int n = digits == Digits::full ? 10 : 3;
+  Expression series = inside.number(kReciprocals[n]);
+  while (n-- > 0) series = series * inside + kReciprocals[n];
+  return series * (inside * inside);
+}
+
+// s = w / (2 + w): w - 2 s = w s, log(1 + w) = 2 s + 2 s^3 / 3 + ...
+Expression SmallOf::log_remainder() const {
+  const Expression s = inside / (inside + 2.0), z = s * s;
+  int k = digits == Digits::full ? 11 : 1;
+  Expression series = inside.number(2.0 / (2 * k + 3));
+  while (k-- > 0) series = series * z + 2.0 / (2 * k + 3);
+  return s * (inside - z * series);
+}
+
+Exponential exponential(Expression w, Digits digits) {
+  const SmallOf small(w, digits);
+  const Expression value = w.of<prim::Exp>();
+  const Expression less_one = digits == Digits::full ? w.of<prim::Expm1>() : value - 1.0;
+  return {value, small.where.choose(small.exp_remainder(), less_one - w)};
+}
+
+Expression log_remainder(Expression w, Expression one_more, Digits digits) {
+  const SmallOf small(w, digits);
+  const Expression log = digits == Digits::full ? w.of<prim::Log1p>() : one_more.of<prim::Log>();
+  return small.where.choose(small.log_remainder(), w - log);
+}
+
+Expression log_one_more(Expression w, Digits digits) {
+  return digits == Digits::full ? w.of<prim::Log1p>() : w - log_remainder(w, 1.0 + w, digits);
 }
 
 }  // namespace calque::detail::ops

@@ -12,6 +12,9 @@ namespace calque::detail::ops {
 inline constexpr double kInf = __builtin_inf(), kNaN = __builtin_nan("");
 /// Parameters above make a distribution a step for f64.
 inline constexpr double kLargestParameter = 1e100;
+/// How accurate values are that f64 holds: for results of f64, or of f32 and less, to about 1e-10.
+enum class Digits : uint8_t { single, full };
+inline Digits digits_of(DType result) { return result == DType::f64 ? Digits::full : Digits::single; }
 /// Of derivatives: a rule contains the function again, with a rule of its own as long as there are orders.
 inline constexpr int kIncompleteOrders = 2;
 
@@ -47,21 +50,43 @@ Expression scaled_gamma(Expression x);
 /// 1 / gamma(1 + x) - 1 of x in [0, 1]
 Expression reciprocal_gamma_less_one(Expression x);
 
-/// e^w - 1 - w.
-Expression exp_remainder(Expression w);
+/// Lanczos's approximation of gamma(x) (x + c)^(1/2 - x) e^(x + c) / sqrt(2 pi), with c = kLanczosShift; of x > 0.
+constexpr double kLanczosShift = 5.1;
+Expression lanczos(Expression x);
+
+/// Where series of few terms are for w, and w there.
+struct SmallOf {
+  Digits digits;
+  Expression where, inside;
+
+  SmallOf(Expression w, Digits of);
+  Expression exp_remainder() const;
+  Expression log_remainder() const;
+};
+
+/// e^w and e^w - 1 - w.
+struct Exponential {
+  Expression value, remainder;
+};
+Exponential exponential(Expression w, Digits digits);
+/// w - log(1 + w), from w and 1 + w.
+Expression log_remainder(Expression w, Expression one_more, Digits digits);
+/// log(1 + w)
+Expression log_one_more(Expression w, Digits digits);
 
 /// How accurate an integral is: the number of nodes, and how far h goes where it is cut off.
 struct Precision {
   int nodes;
   double depth;
+  Digits digits;
 };
 
 /// Gauss and Legendre's nodes on one or two intervals, one behind the other from 0 on, as the last dimension, behind
 /// those of the elements.
 class Nodes {
  public:
-  /// n nodes on each interval; the intervals' lengths.
-  Nodes(int n, std::vector<Expression> lengths, const Site& s);
+  /// n nodes on each interval; where the intervals end.
+  Nodes(int n, std::vector<Expression> ends, const Site& s);
   Expression positions() const;
   /// The values of elements, the same at every node.
   Expression over(Expression e) const;
@@ -69,17 +94,20 @@ class Nodes {
   Expression integral(Expression values) const;
 
  private:
+  /// Of the intervals: the sum of each one's number, at each of its nodes, times its length, with `before` at the nodes
+  /// behind an interval.
+  Expression of_lengths(const std::vector<double>& each, double before) const;
   /// The numbers of each node.
   Expression constants(const std::vector<double>& values) const;
 
   int n_;
-  std::vector<Expression> lengths_;
+  std::vector<Expression> ends_;
   Shape each_, all_;
   const Site& s_;
 };
 
-/// The root u of q u^2 + p u = depth, for p >= 0 and q >= 0.
-Expression root_at(double depth, Expression p, Expression q);
+/// The positive root u of q u^2 + p u = depth, for q >= 0; infinite if there is none.
+Expression root_at(const Precision& precision, Expression p, Expression q);
 
 /// d log x / da of a sample x of the gamma distribution of parameter a.
 Expression log_derivative_of_sample(Expression a, Expression log_x, Expression x, const Precision& precision,

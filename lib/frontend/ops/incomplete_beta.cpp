@@ -28,7 +28,12 @@ struct BetaDomain {
         x(where.choose(x_, a_.number(0.5))) {}
 };
 
-/// How far x is from the mean: x (a + b) - a as a pair, and with it x (a + b) and y (a + b).
+/// x^a y^b / B(a, b) with y = 1 - x, and how far x is from the mean: x (a + b) - a.
+struct Position {
+  Expression factor, from_mean;
+};
+
+/// The distance from the mean as a pair, and with it x (a + b) and y (a + b).
 struct Distance {
   ExactPair from_mean, x_sum, y_sum;
 
@@ -47,74 +52,104 @@ struct Distance {
   }
 };
 
-/// x^a y^b / B(a, b)
-Expression prefactor(Expression a, Expression b, const Distance& at) {
+// By Lanczos, with c = kLanczosShift and a, b and a + b all increased by it: the product of (x (a + b) / a)^a, of
+// (y (a + b) / b)^b and of e^c is the exponential of a log(1 + v) + b log(1 + w) + c, where a v + b w = -c (1 + v + w).
+Position single_position(Expression a, Expression b, Expression x) {
+  const Expression y = 1.0 - x;
+  const ExactPair sum = exact_sum(a, b);
+  const Expression from_mean = x.times_plus(sum.high, -a) + x * sum.low;
+  const Expression a_more = a + kLanczosShift, b_more = b + kLanczosShift, sum_more = sum.high + kLanczosShift;
+  const Expression v = (from_mean - kLanczosShift * y) / a_more, w = (-from_mean - kLanczosShift * x) / b_more;
+  const Expression of_a = a * log_remainder(v, x * (sum_more / a_more), Digits::single);
+  const Expression of_b = b * log_remainder(w, y * (sum_more / b_more), Digits::single);
+  const Expression power = (-(of_a + of_b + kLanczosShift * (v + w))).of<prim::Exp>();
+  const Expression root = (a_more / sum_more * b_more * (0.5 / std::numbers::pi)).of<prim::Sqrt>();
+  return {power * (root * lanczos(sum.high) / (lanczos(a) * lanczos(b))), from_mean};
+}
+
+Position position(Expression a, Expression b, Expression x, Digits digits) {
+  if (digits == Digits::single) return single_position(a, b, x);
+  const Distance at(a, b, x);
   const ExactPair exponent = log_deviance(a, at.x_sum, at.from_mean) + log_deviance(b, at.y_sum, -at.from_mean);
   // a b / (a + b) without overflow
   const Expression root = (a / (a + b) * b * (0.5 / std::numbers::pi)).of<prim::Sqrt>();
-  return exp_of(exponent) * (root * scaled_gamma(a + b) / (scaled_gamma(a) * scaled_gamma(b)));
-}
-
-/// w - log(1 + w)
-Expression log1p_remainder(Expression w) {
-  const Expression small = w.of<prim::Abs>() < 0.3, inside = small.choose(w, w.number(0));
-  // s = w / (2 + w): w - 2 s = w s, log(1 + w) = 2 s + 2 s^3 / 3 + ...
-  const Expression s = inside / (inside + 2.0), z = s * s;
-  Expression series = w.number(1.0 / 25);
-  for (int k = 10; k >= 0; --k) series = series * z + 1.0 / (2 * k + 3);
-  return small.choose(s * (inside - 2.0 * (z * series)), w - w.of<prim::Log1p>());
+  const Expression factor = exp_of(exponent) * (root * scaled_gamma(a + b) / (scaled_gamma(a) * scaled_gamma(b)));
+  return {factor, at.from_mean.high};
 }
 
 /// Steps of the recurrence to the function that is an integral.
 constexpr int kBetaSteps = 4;
 
-Expression beta_value(Expression a_, Expression b_, Expression x_, DType accuracy, const Site& s) {
-  const Precision precision = accuracy == DType::f64 ? Precision{28, 38} : Precision{14, 22};
+/// What h is made of: by x <= 1/2, 1 + w is what its logarithm is of with w = x (e^-u - 1), else with w = y (e^u - 1).
+struct BetaExponent {
+  Expression sign, z, slope, total, b;
+};
+
+Expression beta_exponent(const BetaExponent& of, Expression u, Digits digits) {
+  const Expression signed_u = of.sign * u;
+  const Exponential e = exponential(signed_u, digits);
+  const Expression grown = digits == Digits::full ? signed_u.of<prim::Expm1>() : signed_u + e.remainder;
+  const Expression w = of.z * grown, one_more = 1.0 + w;
+  if (digits == Digits::single) {
+    const SmallOf small(w, digits);
+    const Expression rest =
+        small.where.choose(of.z * e.remainder - small.log_remainder(), one_more.of<prim::Log>() - of.z * signed_u);
+    return of.slope * u + of.total * rest;
+  }
+  const Expression joined = of.slope * u + of.total * (of.z * e.remainder - log_remainder(w, one_more, digits));
+  const Expression plain = of.total * w.of<prim::Log1p>() - of.b * u;
+  return (w > 0.5).choose(plain, joined);
+}
+
+/// Where h reaches the depth, or not far beyond: where bounds of h do. With q = (a + b) x y they are
+/// slope u + q (e^-u - 1 + u), where e^-u - 1 + u >= u^2 / (2 + u), and the asymptote a u + (a + b) log y; and at the
+/// end is (a + b) log(1 + y (e^u - 1)) = depth + b u, whose right side is at most that of an end too large.
+Expression beta_end(const BetaExponent& of, Expression power, Expression x, Expression y, const Precision& precision) {
   const double depth = precision.depth;
+  const Expression square = (of.slope + of.total * x * y).of<prim::Max>(x.number(0)) * 0.5;
+  const Expression near = root_at(precision, of.slope - depth / 2, square);
+  // -log y <= x / sqrt(y)
+  const Expression log_y = (y < 0.5).choose(y.of<prim::Log>(), -x / y.of<prim::Sqrt>());
+  const Expression far = (depth - of.total * log_y) / power;
+  const Expression end = near.of<prim::Min>(far).of<prim::Min>(x.number(700));
+  // e^t - 1 and log(1 + v), about: also of small t and v.
+  const Expression t = (depth + of.b * end) / of.total;
+  const Expression v = (t.of<prim::Exp>() - 1.0).of<prim::Max>(t + t * t * 0.5) / y;
+  return end.of<prim::Min>((v < 1e-3).choose(v, (1.0 + v).of<prim::Log>()));
+}
+
+Expression beta_value(Expression a_, Expression b_, Expression x_, DType accuracy, const Site& s) {
+  const Precision precision =
+      accuracy == DType::f64 ? Precision{36, 38, Digits::full} : Precision{16, 22, Digits::single};
   const BetaDomain in(a_, b_, x_);
-  const Distance distance(in.a, in.b, in.x);
-  const Expression n = distance.from_mean.high;
+  const Position at = position(in.a, in.b, in.x, precision.digits);
   // From the side on which the result is small. Of small parameters most of the distribution is near the end of the
   // smaller one, b: there I is small up to y = e^(-1 / b), and e^-h, which first grows by at most e, has no long tail
   // if y is not tiny.
-  const auto small_up_to = [](Expression from_mean, Expression other, Expression rest) {
-    return (from_mean <= rest) | ((other * rest.of<prim::Log>() >= -1.0) & (rest >= 1e-9));
-  };
-  const Expression rest = 1.0 - in.x;
-  const Expression below = (in.a >= in.b).choose(small_up_to(n, in.b, rest), !small_up_to(-n, in.a, in.x));
+  const Expression first = in.a >= in.b, in_y = 1.0 - in.x;
+  const Expression smaller = first.choose(in.b, in.a), rest = first.choose(in_y, in.x);
+  const Expression small_up_to =
+      (first.choose(at.from_mean, -at.from_mean) <= rest) | ((smaller * rest.of<prim::Log>() >= -1.0) & (rest >= 1e-9));
+  const Expression below = first == small_up_to;
   const Expression a = below.choose(in.a, in.b), b = below.choose(in.b, in.a);
-  const Expression x = below.choose(in.x, rest), y = below.choose(rest, in.x);
+  const Expression x = below.choose(in.x, in_y), y = below.choose(in_y, in.x);
   const Expression sum = a + b;
-  const Expression slope = kBetaSteps * y - below.choose(n, -n);
-
-  // The end, from the asymptote on by Newton's steps, which decrease: h is convex.
-  const Expression power = a + kBetaSteps, total = sum + kBetaSteps;
-  Expression end = (depth - total * (-x).of<prim::Log1p>()) / power;
-  end = end.of<prim::Min>(end.number(700));
-  for (int step = 0; step < 8; ++step) {
-    const Expression less = (-end).of<prim::Expm1>();
-    const Expression h = power * end + total * (x * less).of<prim::Log1p>();
-    const Expression derivative = power - total * (x * (1.0 + less) / (1.0 + x * less));
-    const Expression next = end - (h - depth) / derivative;
-    // Rounding errors end the decrease.
-    end = ((next > 0.0) & (next < end)).choose(next, end);
-  }
+  const Expression slope = kBetaSteps * y - below.choose(at.from_mean, -at.from_mean);
+  const Expression by_x = x <= 0.5;
+  const BetaExponent of{by_x.choose(-x.number(1), x.number(1)), by_x.choose(x, y), slope, sum + kBetaSteps, b};
+  const Expression end = beta_end(of, a + kBetaSteps, x, y, precision);
   const Expression middle = (x / y).of<prim::Log>().of<prim::Max>(0.25 * end).of<prim::Min>(0.75 * end);
 
-  const Expression by_x = x <= 0.5;
-  const Nodes nodes(precision.nodes, {middle, end - middle}, s);
-  const Expression u = nodes.positions();
-  const Expression sign = nodes.over(by_x.choose(-x.number(1), x.number(1)));
-  const Expression z = nodes.over(by_x.choose(x, y)), factor = nodes.over(total);
-  const Expression signed_u = sign * u, w = z * signed_u.of<prim::Expm1>();
-  const Expression joined = nodes.over(slope) * u + factor * (z * exp_remainder(signed_u) - log1p_remainder(w));
-  const Expression plain = factor * w.of<prim::Log1p>() - nodes.over(b) * u;
-  const Expression integral = nodes.integral((-(w > 0.5).choose(plain, joined)).of<prim::Exp>());
+  const Nodes nodes(precision.nodes, {middle, end}, s);
+  const BetaExponent over{nodes.over(of.sign), nodes.over(of.z), nodes.over(of.slope), nodes.over(of.total),
+                          nodes.over(of.b)};
+  const Expression h = beta_exponent(over, nodes.positions(), precision.digits);
+  const Expression integral = nodes.integral((-h).of<prim::Exp>());
   Expression steps = x * (sum + (kBetaSteps - 1.0)) * integral;
   for (int k = kBetaSteps - 1; k > 0; --k) {
     steps = (1.0 + steps) * (x * (sum + (k - 1.0)) / (a + static_cast<double>(k)));
   }
-  const Expression side = prefactor(in.a, in.b, distance) * ((1.0 + steps) / a);
+  const Expression side = at.factor * ((1.0 + steps) / a);
 
   const Expression inside = below.choose(side, 1.0 - side);
   const Expression valid = (a_ > 0.0) & (b_ > 0.0) & (a_ < kLargestParameter) & (b_ < kLargestParameter);
@@ -123,9 +158,9 @@ Expression beta_value(Expression a_, Expression b_, Expression x_, DType accurac
 }
 
 /// The density x^(a - 1) y^(b - 1) / B(a, b) of the beta distribution.
-Expression beta_density_value(Expression a_, Expression b_, Expression x_) {
+Expression beta_density_value(Expression a_, Expression b_, Expression x_, Digits digits) {
   const BetaDomain in(a_, b_, x_);
-  const Expression p = prefactor(in.a, in.b, Distance(in.a, in.b, in.x)) / (in.x * (1.0 - in.x));
+  const Expression p = position(in.a, in.b, in.x, digits).factor / (in.x * (1.0 - in.x));
   const Expression valid = (a_ > 0.0) & (b_ > 0.0);
   // At 0 the density is b if a = 1; at 1 it is a if b = 1.
   const auto at_end = [&](Expression power, Expression other) {
@@ -139,14 +174,14 @@ Expression refused(Expression e, const char* reason, const Site& s) {
   return {emit<prim::Captured>(s, {e}, {{"by", std::string()}, {"value", std::string(s.name) + ": " + reason}}), s};
 }
 
-Expression beta_density(int orders, Expression a, Expression b, Expression x, const Site& s) {
-  if (orders == 0) return beta_density_value(a, b, refused(x, "has derivatives of order one and two", s));
+Expression beta_density(int orders, Expression a, Expression b, Expression x, Digits digits, const Site& s) {
+  if (orders == 0) return beta_density_value(a, b, refused(x, "has derivatives of order one and two", s), digits);
   const TraceBody body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    out.push_back(beta_density_value({in[0], s}, {in[1], s}, {in[2], s}));
+    out.push_back(beta_density_value({in[0], s}, {in[1], s}, {in[2], s}, digits));
   };
   const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
     const Expression a_(in[0], s), b_(in[1], s), x_(in[2], s), dx(in[5], s);
-    const Expression p = beta_density(orders - 1, a_, b_, x_, s);
+    const Expression p = beta_density(orders - 1, a_, b_, x_, digits, s);
     out.push_back(p);
     out.push_back(dx.of<prim::StrongMul>(p * ((a_ - 1.0) / x_ - (b_ - 1.0) / (1.0 - x_))));
   };
@@ -162,7 +197,7 @@ Expression beta_function(int orders, Expression a, Expression b, Expression x, D
   const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
     const Expression a_(in[0], s), b_(in[1], s), x_(in[2], s), dx(in[5], s);
     out.push_back(beta_function(orders - 1, a_, b_, x_, accuracy, s));
-    out.push_back(dx.of<prim::StrongMul>(beta_density(orders - 1, a_, b_, x_, s)));
+    out.push_back(dx.of<prim::StrongMul>(beta_density(orders - 1, a_, b_, x_, digits_of(accuracy), s)));
   };
   const Handle operands[] = {a, b, x};
   return {emit_custom_jvp(body, rule, operands, {}, {s.name, s.at, {}}).front(), s};

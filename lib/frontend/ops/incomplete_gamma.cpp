@@ -6,7 +6,7 @@
 // the first for x > a and the second for x <= a, where the integrands fall, and where what is computed is not near 1.
 // P is that of a + 4, which falls fast where a and x are small too, and steps of the recurrence P(a) = D(a) / a + P(a +
 // 1), D(a + 1) = D(a) x / a. For small a and x, where Q may be small on either side: with g = x^a / gamma(a + 1),
-// P = g (1 + a S) and Q = (1 - g) - g a S, S a power series.
+// Q = (1 - g) - g a S, S a power series.
 #include <array>
 #include <numbers>
 
@@ -28,77 +28,96 @@ struct GammaDomain {
 };
 
 /// x^a e^-x / gamma(a)
-Expression prefactor(Expression a, Expression x) {
+Expression prefactor(Expression a, Expression x, Digits digits) {
+  if (digits == Digits::single) {
+    // By Lanczos, (x / s)^a e^(s - x) with s = a + c is the exponential of a log(1 + w) - s w with w = (x - s) / s.
+    const Expression s = a + kLanczosShift, w = ((x - a) - kLanczosShift) / s;
+    const Expression exponent = -(a * log_remainder(w, x / s, digits) + kLanczosShift * w);
+    return exponent.of<prim::Exp>() * ((s * (0.5 / std::numbers::pi)).of<prim::Sqrt>() / lanczos(a));
+  }
   const ExactPair d = exact_sum(x, -a);
   const Expression root = (a * (0.5 / std::numbers::pi)).of<prim::Sqrt>();
   return exp_of(log_deviance(a, {x, x.number(0)}, d)) * (root / scaled_gamma(a));
 }
 
 /// The sum of (-x)^n / (n! (a + n)), n from 1, for x <= 1.5.
-Expression power_series(Expression a, Expression x) {
-  Expression term = -x, sum = term / (a + 1.0);
-  for (int n = 2; n <= 23; ++n) {
-    term = term * x * (-1.0 / n);
-    sum = sum + term / (a + static_cast<double>(n));
+Expression power_series(Expression a, Expression x, Digits digits) {
+  const int last = digits == Digits::full ? 23 : 14;
+  Expression power = x, sum = -x / (a + 1.0);
+  double factor = -1;
+  for (int n = 2; n <= last; ++n) {
+    power = power * x;
+    factor /= -n;
+    sum = sum + power * (factor / (a + static_cast<double>(n)));
   }
   return sum;
+}
+
+/// -log(gamma(1 + x)) / x of x in [0, 1], to 1.4e-10.
+Expression log_gamma_ratio(Expression x) {
+  constexpr double kTerms[] = {0.577215664767178001,   -0.822466994607963455,  0.400683754729730443,
+                               -0.270544672804194226,  0.207020742138049379,   -0.16733709737920937,
+                               0.135221307178849727,   -0.101312403779293234,  0.0636991566233263701,
+                               -0.0298664873255976019, 0.00894155143396035115, -0.00125452104541113198};
+  Expression sum = x.number(kTerms[11]);
+  for (int k = 11; k-- > 0;) sum = sum * x + kTerms[k];
+  return sum;
+}
+
+/// Q of a < 1 and x <= 1.5.
+Expression upper_of_small(Expression a, Expression x, Digits digits) {
+  const Expression series = a * power_series(a, x, digits);
+  if (digits == Digits::single) {
+    const Expression log_g = a * (x.of<prim::Log>() + log_gamma_ratio(a));
+    const Exponential g = exponential(log_g, digits);
+    return -(log_g + g.remainder) - g.value * series;
+  }
+  const Expression less_one = reciprocal_gamma_less_one(a);
+  const Expression g = x.of<prim::Pow>(a) * (1.0 + less_one);
+  const Expression log_g = a * x.of<prim::Log>() + less_one.of<prim::Log1p>();
+  return -log_g.of<prim::Expm1>() - g * series;
 }
 
 /// Steps of the recurrence to the P that is an integral.
 constexpr int kGammaSteps = 4;
 
-struct Both {
-  Expression lower, upper;
-};
+enum class Tail : uint8_t { lower, upper };
 
-Both incomplete_gamma(Expression a_, Expression x_, DType accuracy, const Site& s) {
-  const Precision precision = accuracy == DType::f64 ? Precision{24, 38} : Precision{12, 22};
+Expression gamma_value(Expression a_, Expression x_, Tail tail, DType accuracy, const Site& s) {
+  const Precision precision =
+      accuracy == DType::f64 ? Precision{24, 38, Digits::full} : Precision{12, 22, Digits::single};
   const double depth = precision.depth;
   const GammaDomain in(a_, x_);
   const Expression a = in.a, x = in.x, one = a.number(1);
-  const Expression small = (a < 1.0) & (x <= 1.5), below = x <= a;
+  const Expression small = (a < 1.0) & (x <= 1.5);
+  // The integral of a + 4 falls for small a and x, too.
+  const Expression below = tail == Tail::lower ? (x <= a) | small : x <= a;
 
   const Expression sign = below.choose(-one, one);
   const Expression slope = below.choose((a - x) + kGammaSteps, x - a);
   // The first is e^-u - 1 + u >= u^2 / (2 + u), the second e^u - 1 - u >= u^2 / 2.
-  const Expression end_below = root_at(depth, slope - depth / 2, (slope + x) * 0.5);
-  const Expression end_of_square = root_at(depth, slope, x * 0.5);
-  const Expression end_above = ((depth + a * end_of_square) / x).of<prim::Log1p>();
-  const Expression end = below.choose(end_below, end_above);
+  const Expression root = root_at(precision, below.choose(slope - depth / 2, slope), below.choose(slope + x, x) * 0.5);
+  const Expression end = below.choose(root, log_one_more((depth + a * root) / x, precision.digits));
   const Nodes nodes(precision.nodes, {end}, s);
   const Expression u = nodes.positions();
-  const Expression exponent = -(nodes.over(slope) * u + nodes.over(x) * exp_remainder(nodes.over(sign) * u));
+  const Expression remainder = exponential(nodes.over(sign) * u, precision.digits).remainder;
+  const Expression exponent = -(nodes.over(slope) * u + nodes.over(x) * remainder);
   const Expression integral = nodes.integral(exponent.of<prim::Exp>());
-  const Expression factor = prefactor(a, x);
+  const Expression factor = prefactor(a, x, precision.digits);
   Expression steps = x * integral;
   for (int k = kGammaSteps - 1; k > 0; --k) steps = (1.0 + steps) * (x / (a + static_cast<double>(k)));
   const Expression side = factor * below.choose((1.0 + steps) / a, integral);
 
-  const Expression little_a = small.choose(a, one), little_x = small.choose(x, one);
-  const Expression less_one = reciprocal_gamma_less_one(little_a);
-  const Expression g = little_x.of<prim::Pow>(little_a) * (1.0 + less_one);
-  const Expression series = little_a * power_series(little_a, little_x);
-  const Expression log_g = little_a * little_x.of<prim::Log>() + less_one.of<prim::Log1p>();
-  const Expression near_lower = g + g * series, near_upper = -log_g.of<prim::Expm1>() - g * series;
-
-  const Expression lower = small.choose(near_lower, below.choose(side, 1.0 - side));
-  const Expression upper = small.choose(near_upper, below.choose(1.0 - side, side));
-
   // At the ends and beyond: infinite x comes after infinite a.
   const Expression left = (x_ == 0.0) | (x_ < a_), right = (a_ == 0.0) | (x_ > a_);
   const Expression none = (left & right) | !((a_ >= 0.0) & (x_ >= 0.0)) | ((a_ == kInf) & (x_ == kInf));
-  const Expression zero = a_.number(0), nan = a_.number(kNaN), all = a_.number(1), half = a_.number(0.5);
-  const auto edge = [&](Expression of_left, Expression of_right) {
-    return none.choose(nan, left.choose(of_left, right.choose(of_right, half)));
+  const auto edge = [&](double of_left, double of_right) {
+    const Expression inside = right.choose(a_.number(of_right), a_.number(0.5));
+    return none.choose(a_.number(kNaN), left.choose(a_.number(of_left), inside));
   };
-  return {in.where.choose(lower, edge(zero, all)), in.where.choose(upper, edge(all, zero))};
-}
-
-enum class Tail : uint8_t { lower, upper };
-
-Expression gamma_value(Expression a, Expression x, Tail tail, DType accuracy, const Site& s) {
-  const Both both = incomplete_gamma(a, x, accuracy, s);
-  return tail == Tail::lower ? both.lower : both.upper;
+  if (tail == Tail::lower) return in.where.choose(below.choose(side, 1.0 - side), edge(0, 1));
+  const Expression of_small = upper_of_small(small.choose(a, one), small.choose(x, one), precision.digits);
+  return in.where.choose(small.choose(of_small, below.choose(1.0 - side, side)), edge(1, 0));
 }
 
 /// The operands, which are not differentiated: doing so is an error.
@@ -111,25 +130,25 @@ std::array<Expression, 2> undifferentiated(Expression a, Expression x, const Sit
 }
 
 /// The density x^(a - 1) e^-x / gamma(a) of the gamma distribution.
-Expression gamma_density_value(Expression a_, Expression x_) {
+Expression gamma_density_value(Expression a_, Expression x_, Digits digits) {
   const GammaDomain in(a_, x_);
   const Expression at_zero = (a_ < 1.0).choose(a_.number(kInf), (a_ == 1.0).choose(a_.number(1), a_.number(0)));
   const Expression valid = (a_ > 0.0) & (x_ >= 0.0);
   const Expression edge = (x_ == 0.0).choose(at_zero, a_.number(0));
-  return in.where.choose(prefactor(in.a, in.x) / in.x, valid.choose(edge, a_.number(kNaN)));
+  return in.where.choose(prefactor(in.a, in.x, digits) / in.x, valid.choose(edge, a_.number(kNaN)));
 }
 
-Expression gamma_density(int orders, Expression a, Expression x, const Site& s) {
+Expression gamma_density(int orders, Expression a, Expression x, Digits digits, const Site& s) {
   if (orders == 0) {
     const auto [fixed_a, fixed_x] = undifferentiated(a, x, s);
-    return gamma_density_value(fixed_a, fixed_x);
+    return gamma_density_value(fixed_a, fixed_x, digits);
   }
   const TraceBody body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    out.push_back(gamma_density_value({in[0], s}, {in[1], s}));
+    out.push_back(gamma_density_value({in[0], s}, {in[1], s}, digits));
   };
   const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
     const Expression a_(in[0], s), x_(in[1], s), da(in[2], s), dx(in[3], s);
-    const Expression p = gamma_density(orders - 1, a_, x_, s);
+    const Expression p = gamma_density(orders - 1, a_, x_, digits, s);
     const Expression none = x_ == 0.0, some = none.choose(x_.number(1), x_);
     // At zero, (a - 1) p / x is a limit, by a: 0 from 2 on, infinite below except at 1.
     const Expression limit = (a_ == 1.0).choose(
@@ -148,7 +167,7 @@ Expression slope_by_a(int orders, Expression a_, Expression x_, DType accuracy, 
   const GammaDomain in(a_, x_);
   const Expression derivative =
       log_derivative_of_sample(in.a, in.x.of<prim::Log>(), in.x, derivative_precision(accuracy), s);
-  const Expression inside = -(in.x * gamma_density(orders, in.a, in.x, s) * derivative);
+  const Expression inside = -(in.x * gamma_density(orders, in.a, in.x, digits_of(accuracy), s) * derivative);
   const Expression valid = (a_ > 0.0) & (x_ >= 0.0);
   return in.where.choose(inside, valid.choose(a_.number(0), a_.number(kNaN)));
 }
@@ -163,7 +182,8 @@ Expression gamma_function(int orders, Expression a, Expression x, Tail tail, DTy
   };
   const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
     const Expression a_(in[0], s), x_(in[1], s), da(in[2], s), dx(in[3], s);
-    const Expression by_a = slope_by_a(orders - 1, a_, x_, accuracy, s), by_x = gamma_density(orders - 1, a_, x_, s);
+    const Expression by_a = slope_by_a(orders - 1, a_, x_, accuracy, s);
+    const Expression by_x = gamma_density(orders - 1, a_, x_, digits_of(accuracy), s);
     const Expression slope = da.of<prim::StrongMul>(by_a) + dx.of<prim::StrongMul>(by_x);
     out.push_back(gamma_function(orders - 1, a_, x_, tail, accuracy, s));
     out.push_back(tail == Tail::lower ? slope : -slope);
