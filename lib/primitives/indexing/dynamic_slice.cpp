@@ -48,7 +48,7 @@ int64_t dot(std::span<const int64_t> a, std::span<const int64_t> b) {
 /// The clamped start in dimension d, whose scalar is operand `first + d`.
 Scalar clamped_start(Lowering& l, size_t first, size_t d, int64_t extent, int64_t size) {
   if (extent == size) return l.index(0);
-  return clamp_index(l, as_index(l, l.operand(first + d, {})), extent - size);
+  return clamped_index(l, l.operand(first + d, {}), extent - size);
 }
 
 List all_axes(const Shape& shape) {

@@ -164,12 +164,13 @@ Scalar Gather::lower(Lowering& l, const Equation& e, size_t, std::span<const Sca
     const int64_t room = x[d] - sizes[d];
     Indices vector = batch;
     vector.push_back(l.index(static_cast<int64_t>(k)));
-    Scalar start = as_index(l, l.operand(1, vector));
+    Scalar start = l.operand(1, vector);
     if (fill) {
+      start = as_index(l, start);
       inside.at_least(start, 0);
       inside.at_most(start, room);
     } else {
-      start = clamp_index(l, start, room);
+      start = clamped_index(l, start, room);
     }
     in[d] = l.add(in[d], start);
   }

@@ -123,8 +123,17 @@ Scalar as_index(Lowering& l, Scalar s) {
   return l.op(id_of<Convert>, DType::i64, {s});
 }
 
-Scalar clamp_index(Lowering& l, Scalar s, int64_t high) {
-  return l.op(id_of<Clamp>, DType::i64, {l.index(0), s, l.index(high)});
+Scalar clamped_index(Lowering& l, Scalar s, int64_t high) {
+  const DType dtype = l.dtype(s);
+  const auto clamp = [&](DType d, Scalar of, Scalar low, Scalar most) {
+    return l.op(id_of<Clamp>, d, {low, of, most});
+  };
+  // A vector has twice as many lanes of 32 bits, and one gather takes them.
+  if ((dtype == DType::i32 || dtype == DType::u32) && high <= INT32_MAX) {
+    const auto constant = [&](int64_t n) { return l.constant(dtype, Literal::of(static_cast<int32_t>(n))); };
+    return as_index(l, clamp(dtype, s, constant(0), constant(high)));
+  }
+  return clamp(DType::i64, as_index(l, s), l.index(0), l.index(high));
 }
 
 }  // namespace calque::primitives

@@ -37,7 +37,7 @@ struct WindowStrides {
 /// An integer of any dtype as i64; u64 beyond i64 saturates, so that it stays out of range.
 Scalar as_index(Lowering& l, Scalar s);
 
-/// An index clamped to [0, high].
-Scalar clamp_index(Lowering& l, Scalar s, int64_t high);
+/// An integer of any dtype as i64, clamped to [0, high].
+Scalar clamped_index(Lowering& l, Scalar s, int64_t high);
 
 }  // namespace calque::primitives
