@@ -55,6 +55,11 @@ void Backend::set_up(bool sanitize) {
   passes_ = passes(false);
   // Passes over loops take longer than those over the instructions of a few iterations.
   short_ = passes(true);
+  // Machine code of invariants in loops is made sooner than these are found.
+  quick_.addPass(llvm::EarlyCSEPass());
+  if (info_.fma) quick_.addPass(RoundingFencesPass());
+  quick_.addPass(llvm::InstCombinePass());
+  quick_.addPass(llvm::SinkingPass());
   joined_.addPass(llvm::EarlyCSEPass(true));
   one_block_.addPass(llvm::EarlyCSEPass());
   if (info_.fma) one_block_.addPass(RoundingFencesPass());
@@ -66,6 +71,17 @@ void Backend::set_up(bool sanitize) {
   }
 }
 
+namespace {
+
+// Which products and sums are contracted depends on the blocks that they are in and on how often they are used.
+bool may_contract(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& i) {
+    return i.getOpcode() == llvm::Instruction::FMul && i.hasAllowContract();
+  });
+}
+
+}  // namespace
+
 // A scalar entry is inlined together with its kernels, in optimize().
 void Backend::inline_functions(llvm::Module& module) {
   if (module.getFunction(kScalarEntryName) || std::none_of(module.begin(), module.end(), is_math_function)) return;
@@ -73,7 +89,7 @@ void Backend::inline_functions(llvm::Module& module) {
   remove_unused_math(module);
 }
 
-void Backend::optimize(llvm::Module& module) {
+void Backend::optimize(llvm::Module& module, bool quick) {
   if (is_forwarding_module(module)) return;
   if (module.getFunction(kScalarEntryName)) {
     inlining_.run(module, analyses_.modules);
@@ -83,7 +99,12 @@ void Backend::optimize(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     const bool is_short = function.hasFnAttribute(kShortAttribute);
-    (function.size() == 1 ? one_block_ : is_short ? short_ : passes_).run(function, analyses_.functions);
+    const bool is_quick = quick && !may_contract(function);
+    (function.size() == 1 ? one_block_
+     : is_quick           ? quick_
+     : is_short           ? short_
+                          : passes_)
+        .run(function, analyses_.functions);
   }
   sanitizing_.run(module, analyses_.modules);
   for (llvm::Function& function : module) {

@@ -15,7 +15,8 @@ class Backend {
   static std::unique_ptr<Backend> make(const TargetInfo& info, bool sanitize);
   explicit Backend(const TargetInfo& info) : info_(info) {}
   void inline_functions(llvm::Module& module);
-  void optimize(llvm::Module& module);
+  /// Code that is made `quick` has the same bits.
+  void optimize(llvm::Module& module, bool quick = false);
   void join_kernels(llvm::Module& module);
   Object emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::CodeGenOptLevel level);
   llvm::TargetMachine& machine() { return *machine_; }
@@ -26,8 +27,9 @@ class Backend {
   TargetInfo info_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   Analyses analyses_;
-  llvm::FunctionPassManager passes_, short_, one_block_;  ///< of kernels that run shortly; of functions of one block
-  llvm::FunctionPassManager joined_;                      ///< what one kernel stored and the next one loads
+  llvm::FunctionPassManager passes_, short_, quick_,
+      one_block_;                     ///< of kernels that run shortly; of functions of one block
+  llvm::FunctionPassManager joined_;  ///< what one kernel stored and the next one loads
   llvm::ModulePassManager sanitizing_;
   std::unique_ptr<MachinePasses> objects_[2][3];  ///< by whether LLVM schedules, and level; reused for the next module
   llvm::ModulePassManager calls_;                 ///< inlines calls that are marked for it

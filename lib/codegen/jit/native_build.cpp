@@ -173,7 +173,7 @@ void run_over_modules(NativeBuild::State& s, Passes passes) {
 // ---- passes over a module
 
 void NativeModule::optimize() {
-  run_on(module_, &log_, kOptimizeLlvm, [&] { backend_->optimize(module_); });
+  run_on(module_, &log_, kOptimizeLlvm, [&] { backend_->optimize(module_, options_.quick); });
   level_ = level_for(module_, options_);
 }
 
