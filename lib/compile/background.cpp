@@ -53,7 +53,7 @@ void optimize(const Pending& pending) {
   compilation->native = pending.code;
   compilation->native.log = &report.passes;
   if (!pending.stored_key.empty()) compilation->native.image = &image;
-  run_passes(*compilation, pending.graph ? kTracePass.name : kernel::cpu_passes().back().info.name);
+  run_passes(*compilation, pending.graph ? kTracePass.name : last_program_pass(Device::Kind::cpu));
   report.kernels = compilation->program->kernels.size();
   const auto code = compilation->native_code->linked();
   const auto executable = pending.executable.lock();

@@ -10,7 +10,7 @@
 
 namespace calque::runtime {
 
-/// What the background thread compiles: a program that has its schedule or, where there is none, a graph.
+/// What the background thread compiles: a program or, where there is none, a graph.
 struct PendingCompilation {
   std::shared_ptr<kernel::Program> program;
   std::optional<Graph> graph;

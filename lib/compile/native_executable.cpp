@@ -12,6 +12,7 @@
 #include "compile/stored_code.h"
 #include "ir/fork.h"
 #include "ir/log.h"
+#include "kernel/ir/walk.h"
 #include "kernel/ir/work.h"
 #include "runtime/process/environment.h"
 #include "runtime/process/parallel.h"
@@ -75,6 +76,13 @@ size_t most_optimized_at_once(const kernel::Program& program) {
   return static_cast<size_t>(std::clamp(kernel::executed_instructions(program) * kLost / kSaved, kLeast, 1e9));
 }
 
+size_t num_computations(const kernel::Program& program) {
+  size_t n = 0;
+  for (const kernel::Kernel& k : program.kernels)
+    n += kernel::count_if(k.body, [](const kernel::Instruction& i) { return i.op != kernel::Op::constant; });
+  return n;
+}
+
 codegen::CodegenOptions native_options(const Graph& graph, const CompileOptions& options) {
   codegen::CodegenOptions code = codegen_options(options);
   code.parallel_for = &parallel_for;
@@ -132,11 +140,16 @@ std::shared_ptr<const Executable> make_native_executable(const Graph& graph, std
   code.quick = options.tier == tier::quick && options.compiles_tiers() && !options.fast_math;
   codegen::CodeImage image;
   if (!stored_key.empty()) code.image = &image;
-  run_passes(c, kTracePass.name, kernel::cpu_passes().back().info.name);
+  const std::string_view schedule = last_program_pass(Device::Kind::cpu);
+  run_passes(c, kTracePass.name, schedule);
   // The background thread must not own functions of the user: they may be destroyed, and unloaded, with the callable.
   const bool is_tiered = may_run_quick_code_first(options) && !calls_host(graph);
-  if (is_tiered) code.quick_above = most_optimized_at_once(*c.program);
-  run_passes(c, kernel::cpu_passes().back().info.name);
+  if (is_tiered) {
+    code.quick_above = most_optimized_at_once(*c.program);
+    // Kernels of so many instructions have no fewer of LLVM's: their schedule is one for quick code.
+    code.quick = num_computations(*c.program) > code.quick_above;
+  }
+  run_passes(c, schedule);
   const kernel::Program& program = *c.program;
   report.kernels = program.kernels.size();
   auto executable = std::make_shared<Executable>();

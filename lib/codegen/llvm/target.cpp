@@ -207,7 +207,9 @@ kernel::TargetLimits limits_of(const TargetInfo& target, bool strict) {
 }
 
 kernel::TargetLimits target_limits(const CodegenOptions& options) {
-  return limits_of(resolve_target(options.target), options.strict);
+  kernel::TargetLimits limits = limits_of(resolve_target(options.target), options.strict);
+  limits.compact = options.quick;
+  return limits;
 }
 
 std::string target_description(const TargetOptions& options) {

@@ -1,5 +1,7 @@
 #include "codegen/loops/accumulators.h"
 
+#include <algorithm>
+
 #include "codegen/emit/emitter.h"
 
 namespace calque::codegen {
@@ -110,6 +112,10 @@ Values Accumulators::combine(const Values& a, const Values& b) const {
     ++r;
   }
   return out;
+}
+
+bool Accumulators::is_idempotent() const {
+  return std::ranges::none_of(i_.combiners, [](Combiner c) { return c == Combiner::add || c == Combiner::mul; });
 }
 
 Values Accumulators::combine_four(const Values& a) const {

@@ -22,6 +22,8 @@ class Accumulators {
   /// What the iteration `index` contributes; vectorised: it is that of the first lane.
   Values contributions(llvm::Value* index, bool vectorised) const;
   Values combine(const Values& a, const Values& b) const;
+  /// Combining a contribution a second time changes nothing.
+  bool is_idempotent() const;
   /// (a0 + a1) + (a2 + a3) of four accumulators that follow each other in `a`.
   Values combine_four(const Values& a) const;
   /// The identities in lanes that are not active. Null: all lanes are.

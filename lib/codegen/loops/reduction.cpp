@@ -27,7 +27,7 @@ ReductionBlocks reduction_blocks(const kernel::Kernel& kernel, const kernel::Ins
   ReductionBlocks b;
   b.step = step;
   b.repeat = i.unroll > 1;
-  b.blocked = i.extent / (kAccumulators * b.step) * kAccumulators * b.step;
+  b.blocked = b.step > 1 && i.unroll == 0 ? 0 : i.extent / (kAccumulators * b.step) * kAccumulators * b.step;
   const auto divide = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
   // If the order does not matter, there is one block, or one for each chunk.
   b.extent = is_rounded(kernel, i) ? kBlockUnits * b.step
@@ -162,12 +162,13 @@ Values ReductionEmitter::remainder() {
                         const Values term = accumulators_.contributions(index, is_vectorised());
                         return accumulators_.combine(carries, term);
                       }
-                      Value* valid;
+                      Value* valid = nullptr;
                       Values v;
                       if (i_.overlapping_tail) {
                         // The last vector starts earlier; its lanes below `index` are already included.
                         Value* base = k_.smaller(index, k_.integer(extent - step));
-                        valid = b.CreateNot(k_.first_lanes(b.CreateSub(index, base)));
+                        if (!accumulators_.is_idempotent())
+                          valid = b.CreateNot(k_.first_lanes(b.CreateSub(index, base)));
                         v = accumulators_.contributions(base, is_vectorised());
                       } else {
                         valid = k_.first_lanes(b.CreateSub(k_.integer(extent), index));

@@ -77,13 +77,16 @@ int64_t vectors_in_flight(const Kernel& kernel, const Instruction& loop, const T
 
 // Short loops use fewer lanes: with lane masks the next power of two, which holds all iterations; without them the
 // previous one, which they fill.
-uint16_t lanes_of(const CpuKernel& k, const Instruction& loop) {
+uint16_t lanes_of(const CpuKernel& k, const Instruction& loop, bool short_code) {
   // In strict mode scans that round run in the order of the loop.
   if (k.target.strict && loop.loop == LoopKind::sequential && is_rounded(k.kernel, loop)) return 1;
   const int64_t widest = k.target.vector_bits / 8 / k.analysis.facts(loop).element_bytes;
   const int columns = columns_side_by_side(k.kernel, loop);
-  const int64_t vectors =
-      std::max<int64_t>(k.target.lane_masks ? columns : (columns + 1) / 2, vectors_in_flight(k.kernel, loop, k.target));
+  // Lanes of other loops are part of the order of their sums.
+  const bool compact = short_code && loop.loop == LoopKind::parallel;
+  const int64_t vectors = compact ? 1
+                                  : std::max<int64_t>(k.target.lane_masks ? columns : (columns + 1) / 2,
+                                                      vectors_in_flight(k.kernel, loop, k.target));
   const auto extent = static_cast<uint64_t>(loop.extent);
   const uint64_t fitting = k.target.lane_masks ? std::bit_ceil(extent) : std::bit_floor(extent);
   const int64_t bytes = local_bytes(k.kernel, loop);
@@ -95,8 +98,9 @@ uint16_t lanes_of(const CpuKernel& k, const Instruction& loop) {
 }  // namespace
 
 void choose_lanes(const CpuKernel& k) {
+  const bool compact = is_compact(k);
   for_each_loop(k.kernel.body, [&](Instruction& loop) {
-    if (loop.vectorize) loop.lanes = lanes_of(k, loop);
+    if (loop.vectorize) loop.lanes = lanes_of(k, loop, compact);
   });
 }
 

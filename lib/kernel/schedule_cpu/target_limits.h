@@ -24,6 +24,8 @@ struct TargetLimits {
   bool bf16_pairs = false;
   /// Strict mode: no contraction, and no reassociation beyond that of the documented reductions.
   bool strict = false;
+  /// Short code matters more than fast code: bodies of loops are emitted once where the bits allow it.
+  bool compact = false;
 
   bool masked_memory(int64_t element_bytes) const {
     return least_masked_bytes != 0 && element_bytes >= least_masked_bytes;

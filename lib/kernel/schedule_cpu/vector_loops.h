@@ -26,6 +26,8 @@ std::vector<double> elements_written(const Kernel& kernel);
 /// Sets `unroll`, `overlapping_tail` and `column_tile` of loops. Needs lanes and non-temporal stores.
 void choose_unrolling(const CpuKernel& k);
 
+/// The target's code is to be compact, and the kernel's bits do not depend on it.
+bool is_compact(const CpuKernel& k);
 /// Vectors in an iteration of the main loop of a vectorised parallel loop, which has `full` whole vectors.
 int64_t unrolled_vectors(const LoopFacts& facts, int64_t full);
 /// The iterations of the loop may run twice: nothing that they read is written.

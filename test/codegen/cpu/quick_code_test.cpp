@@ -159,6 +159,31 @@ TEST_P(QuickCode, FewLanesCallTheFunctionOfTheMost) {
   for (size_t i = 0; i < quick.size(); ++i) EXPECT_EQ(test::difference(quick[i], optimized[i]), "");
 }
 
+// Bodies of loops are emitted once, and loops keep what LLVM would move out of them.
+TEST_P(QuickCode, LoopsComputeTheSameBits) {
+  for (const int64_t n : {2, 16, 21, 64, 80, 300, 1000}) {
+    const Graph graph =
+        jit([](auto x, auto i) {
+          const auto later = x.at(range(1)), product = x * 1.25F;
+          return std::tuple(x + 1.0F, sum(x), sum(x * x), amax(x), amin(-x), argmax(x), sum(i), amax(i), cumsum(x, 0),
+                            later * 1.1F - x.at(range(0, -1)) * 1.1F, gather(x, i), product - flip(product, 0),
+                            searchsorted(sort(x), x), any(x > 2.0F), mean(outer(x, x), 1), sort(x).add(i, x));
+        }).trace(spec<float>({n}), spec<int32_t>({n}));
+    std::vector<AnyArray> inputs{AnyArray::uninitialized({DType::f32, Shape{n}}),
+                                 AnyArray::uninitialized({DType::i32, Shape{n}})};
+    for (int64_t k = 0; k < n; ++k) {
+      static_cast<float*>(inputs[0].mutable_data())[k] = static_cast<float>(k * 37 % 101) * 0.37F - 11.0F;
+      static_cast<int32_t*>(inputs[1].mutable_data())[k] = static_cast<int32_t>(k * 7 % n);
+    }
+    for (const bool strict : {false, true}) {
+      const auto quick = test::run_native(graph, inputs, options_for(GetParam(), true, strict));
+      const auto optimized = test::run_native(graph, inputs, options_for(GetParam(), false, strict));
+      for (size_t r = 0; r < quick.size(); ++r)
+        EXPECT_EQ(test::difference(quick[r], optimized[r]), "") << "result " << r << " of " << n << ", " << strict;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cpus, QuickCode, testing::ValuesIn(test::cpu_levels()), [](const auto& info) {
   std::string name = info.param;
   std::ranges::replace(name, '-', '_');
