@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/cpu/inline_kernel.h"
+#include "codegen/cpu/partition_module.h"
 #include "codegen/llvm/llvm.h"
 #include "codegen/llvm/llvm_passes.h"
 
@@ -16,21 +17,24 @@ namespace {
 // Instructions of a kernel, and of a function that kernels are joined to: the time of code generation is superlinear.
 constexpr unsigned kShortKernel = 160, kLongestJoined = 400;
 
+bool is_alloca(const llvm::Instruction& i) { return llvm::isa<llvm::AllocaInst>(i); }
+
 /// The kernel that an instruction calls, if it is one to be joined.
-llvm::Function* short_kernel(const llvm::Instruction& i) {
+llvm::Function* joinable_kernel(const llvm::Instruction& i, Joined which) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&i);
   llvm::Function* kernel = call ? call->getCalledFunction() : nullptr;
-  if (!kernel || !kernel->hasFnAttribute(kShortAttribute) || !kernel->hasLocalLinkage()) return nullptr;
+  if (!kernel || !kernel->hasLocalLinkage() || kernel->isDeclaration() || !kernel->getReturnType()->isVoidTy())
+    return nullptr;
+  if (which == Joined::short_kernels && !kernel->hasFnAttribute(kShortAttribute)) return nullptr;
   if (kernel->hasNUsesOrMore(3) || kernel->getInstructionCount() > kShortKernel) return nullptr;
   const auto is_call = [&](const llvm::User* user) {
     const auto* c = llvm::dyn_cast<llvm::CallInst>(user);
     return c && c->getCalledFunction() == kernel;
   };
-  // Outside of the entry block allocas would be dynamic.
-  const auto is_alloca = [](const llvm::Instruction& x) { return llvm::isa<llvm::AllocaInst>(x); };
-  return std::ranges::all_of(kernel->users(), is_call) && std::ranges::none_of(kernel->getEntryBlock(), is_alloca)
-             ? kernel
-             : nullptr;
+  if (!std::ranges::all_of(kernel->users(), is_call)) return nullptr;
+  // The frames of joined kernels would have memory for all of them.
+  if (which == Joined::short_kernels && std::ranges::any_of(kernel->getEntryBlock(), is_alloca)) return nullptr;
+  return kernel;
 }
 
 /// Calls of short kernels between which there are only addresses.
@@ -69,6 +73,12 @@ Address address_of(llvm::Value* pointer, const llvm::DataLayout& layout) {
   llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
   llvm::Value* base = pointer->stripAndAccumulateConstantOffsets(layout, offset, true);
   return {base, offset.getSExtValue()};
+}
+
+/// Outside of the entry block allocas would be dynamic.
+void move_allocas(llvm::Function& kernel, llvm::BasicBlock& to) {
+  for (llvm::Instruction& i : llvm::make_early_inc_range(kernel.getEntryBlock()))
+    if (is_alloca(i)) i.moveBefore(to, to.begin());
 }
 
 /// Moves the blocks of `kernel` behind those of the function of `b`, which goes on where the kernel returned.
@@ -136,6 +146,7 @@ void Run::join() {
       a.replaceAllUsesWith(argument);
     }
     call->eraseFromParent();
+    move_allocas(*kernel, joined->getEntryBlock());
     append(*kernel, b);
     kernel->eraseFromParent();
   }
@@ -143,10 +154,10 @@ void Run::join() {
   made_.push_back(joined);
 }
 
-void join_calls(llvm::BasicBlock& block, std::vector<llvm::Function*>& made) {
+void join_calls(llvm::BasicBlock& block, Joined which, std::vector<llvm::Function*>& made) {
   Run run(made);
   for (llvm::Instruction& i : llvm::make_early_inc_range(block)) {
-    if (llvm::Function* kernel = short_kernel(i)) {
+    if (llvm::Function* kernel = joinable_kernel(i, which)) {
       run.add(llvm::cast<llvm::CallInst>(i), *kernel);
     } else if (run.is_empty()) {
       continue;
@@ -161,13 +172,13 @@ void join_calls(llvm::BasicBlock& block, std::vector<llvm::Function*>& made) {
 
 }  // namespace
 
-std::vector<llvm::Function*> join_kernels(llvm::Module& module) {
+std::vector<llvm::Function*> join_kernels(llvm::Module& module, Joined which) {
   std::vector<llvm::BasicBlock*> blocks;
   for (llvm::Function& f : module)
-    if (!f.hasFnAttribute(kShortAttribute))
+    if (which == Joined::all ? f.hasFnAttribute(kStepsAttribute) : !f.hasFnAttribute(kShortAttribute))
       for (llvm::BasicBlock& block : f) blocks.push_back(&block);
   std::vector<llvm::Function*> joined;
-  for (llvm::BasicBlock* block : blocks) join_calls(*block, joined);
+  for (llvm::BasicBlock* block : blocks) join_calls(*block, which, joined);
   return joined;
 }
 

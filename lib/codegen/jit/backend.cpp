@@ -116,8 +116,9 @@ void Backend::optimize(llvm::Module& module, bool quick) {
   analyses_.clear();
 }
 
-void Backend::join_kernels(llvm::Module& module) {
-  for (llvm::Function* joined : codegen::join_kernels(module)) joined_.run(*joined, analyses_.functions);
+void Backend::join_kernels(llvm::Module& module, bool quick) {
+  const Joined which = quick ? Joined::all : Joined::short_kernels;
+  for (llvm::Function* joined : codegen::join_kernels(module, which)) joined_.run(*joined, analyses_.functions);
   analyses_.clear();
 }
 

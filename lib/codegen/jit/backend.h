@@ -17,7 +17,7 @@ class Backend {
   void inline_functions(llvm::Module& module);
   /// Code that is made `quick` has the same bits.
   void optimize(llvm::Module& module, bool quick = false);
-  void join_kernels(llvm::Module& module);
+  void join_kernels(llvm::Module& module, bool quick);
   Object emit(llvm::Module& module, llvm::CodeGenFileType type, llvm::CodeGenOptLevel level);
   llvm::TargetMachine& machine() { return *machine_; }
 

@@ -179,7 +179,7 @@ void NativeModule::optimize() {
 
 void NativeModule::join_kernels() {
   if (!level_) level_ = level_for(module_, options_);
-  run_on(module_, &log_, kJoinKernels, [&] { backend_->join_kernels(module_); });
+  run_on(module_, &log_, kJoinKernels, [&] { backend_->join_kernels(module_, options_.quick); });
 }
 
 void NativeModule::inline_small_kernel() {

@@ -20,8 +20,10 @@
 namespace calque {
 namespace {
 
-size_t functions_of_kernels(const kernel::Program& p) {
-  const std::string text = test::stages::assembly(p, {});
+size_t functions_of_kernels(const kernel::Program& p, bool quick = false) {
+  codegen::CodegenOptions options;
+  options.quick = quick;
+  const std::string text = test::stages::assembly(p, options);
   size_t n = 0;
   for (std::string_view rest = text; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size() - 1);
@@ -51,6 +53,12 @@ TEST(JoinedKernels, AreOneFunction) {
 TEST(JoinedKernels, AreShort) {
   const kernel::Program p = program_of(scans({100'000}));
   EXPECT_EQ(functions_of_kernels(p), p.kernels.size());
+}
+
+TEST(JoinedKernels, AreAllOfQuickCode) {
+  const kernel::Program p = program_of(scans({5000}));
+  EXPECT_EQ(functions_of_kernels(p), p.kernels.size());
+  EXPECT_LE(functions_of_kernels(p, true), 1U);
 }
 
 class JoinedKernelsOnCpus : public testing::TestWithParam<std::string> {
