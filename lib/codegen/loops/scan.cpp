@@ -139,11 +139,17 @@ void ScanEmitter::emit() {
   const VectorScope scope(k_.vectors(), lanes_);
   Values carries;
   for (const Id initial : i_.operands) carries.push_back(k_.as_vector(k_.get(initial)));
-  if (i_.threads && blocks_ > kGrainBlocks)
+  if (i_.unroll == 1) {  // one body, whose mask is true but at the end
+    carries =
+        k_.counted(k_.integer(0), k_.integer(i_.extent), lanes_, carries, [&](Value* index, const Values& before) {
+          const MaskScope active(k_.vectors(), k_.first_lanes(k_.builder().CreateSub(k_.integer(i_.extent), index)));
+          return vector(index, before, {}, true);
+        });
+  } else if (i_.threads && blocks_ > kGrainBlocks)
     carries = choose_by_threads(carries);
   else if (full_ > 0)
     carries = in_order(carries);
-  if (full_ != i_.extent) {
+  if (full_ != i_.extent && i_.unroll != 1) {
     const MaskScope active(k_.vectors(), k_.first_lanes(k_.integer(i_.extent - full_)));
     carries = vector(k_.integer(full_), carries, {}, true);
   }

@@ -98,7 +98,9 @@ struct Instruction {
   uint16_t lanes = 0;
   /// Schedule for a target, of a vectorised parallel loop: vectors in an iteration of its main loop; 0: there is no
   /// main loop, all iterations run as the tail does. Of a reduction: contributions in an iteration, each with an
-  /// accumulator of its own (1: the accumulators rotate); 0: it runs in order. On a GPU, of a loop mapped to groups:
+  /// accumulator of its own (1: the accumulators rotate); 0: it runs in order, or with one accumulator if
+  /// it is vectorised. Of a vectorised sequential loop: 1 if the tail is an iteration like others, which all have a
+  /// mask. On a GPU, of a loop mapped to groups:
   /// iterations that a thread runs interleaved, so that their loads overlap.
   uint8_t unroll = 0;
   /// Schedule for a CPU: the last vector ends with the last iteration and may repeat some, without a mask.

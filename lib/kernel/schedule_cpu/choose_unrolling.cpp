@@ -118,6 +118,11 @@ void unroll_reduction(const CpuKernel& k, Instruction& loop, bool compact) {
   loop.overlapping_tail = lanes != 0 && loop.extent >= lanes && loop.extent % lanes != 0 && facts.idempotent;
 }
 
+void unroll_cumulative(const CpuKernel& k, Instruction& loop, bool compact) {
+  const bool ragged = loop.extent > loop.lanes && loop.extent % loop.lanes != 0;
+  loop.unroll = compact && ragged && k.target.lane_masks && !loop.threads && !is_rounded(k.kernel, loop) ? 1 : 0;
+}
+
 }  // namespace
 
 bool is_compact(const CpuKernel& k) { return k.target.compact && !contracts_by_copies(k); }
@@ -135,6 +140,7 @@ void choose_unrolling(const CpuKernel& k) {
   const bool compact = is_compact(k);
   for_each_loop(k.kernel.body, [&](Instruction& loop) {
     if (is_reduction(loop)) unroll_reduction(k, loop, compact);
+    if (loop.loop == LoopKind::sequential && vector_lanes(loop) != 0) unroll_cumulative(k, loop, compact);
     if (is_parallel(loop) && vector_lanes(loop) != 0) unroll_parallel(k, loop, compact);
   });
 }
