@@ -74,16 +74,16 @@ auto switch_(BranchIndex index, const std::tuple<F...>& branches, const X&... x)
     detail::require_trace("switch_", at);
     const std::vector<detail::Handle> operands = detail::operand_handles(at, x...);
     detail::ResultTree<R> result("switch_", at);
-    std::vector<detail::TraceBody> bodies;
-    std::apply(
-        [&](const auto&... f) {
-          (bodies.push_back([&](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
-            result.put(detail::call_with_carries(f, std::tie(x...), inputs), "the branches' results", outputs);
-          }),
-           ...);
-        },
-        branches);
-    return result.rebuild(detail::switch_(index.operand, bodies, operands, {at, {}}));
+    const auto body_of = [&](const auto& f) {
+      return [&, &branch = f](std::span<const detail::Handle> inputs, std::vector<detail::Handle>& outputs) {
+        result.put(detail::call_with_carries(branch, std::tie(x...), inputs), "the branches' results", outputs);
+      };
+    };
+    const auto emit = [&](const auto&... held) {
+      const detail::BodyRef bodies[] = {held...};
+      return detail::switch_(index.operand, bodies, operands, {at, {}});
+    };
+    return result.rebuild(std::apply([&](const auto&... f) { return emit(body_of(f)...); }, branches));
   }
 }
 

@@ -119,19 +119,17 @@ inline constexpr int kMaxDepth = 200;
 inline constexpr size_t kMaxRank = 64;
 
 /// Runs the body in a new trace, which is discarded afterwards, and sets the outputs of its graph.
-void run_trace(Builder& builder, const TraceBody& body, TraceResult& result);
+void run_trace(Builder& builder, BodyRef body, TraceResult& result);
 /// Moves the closed, canonical graph and the captures into the result.
 void finish_trace(Builder& builder, TraceResult& result);
 /// `trace_graph` without regard to branches.
-TraceResult trace_once(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
-                       const TraceOptions& options);
+TraceResult trace_once(std::string_view name, std::span<const Type> inputs, BodyRef body, const TraceOptions& options);
 /// `trace_graph` of a body that is run for both answers to each question.
-TraceResult trace_all_branches(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+TraceResult trace_all_branches(std::string_view name, std::span<const Type> inputs, BodyRef body,
                                const TraceOptions& options);
 
 /// `trace_graph` of a body whose questions `options.oracle` answers. Where there were any, the graph is as recorded.
-TraceResult trace_path(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
-                       const TraceOptions& options);
+TraceResult trace_path(std::string_view name, std::span<const Type> inputs, BodyRef body, const TraceOptions& options);
 
 /// RAII: the enclosing trace is the innermost one.
 class Outside {

@@ -99,7 +99,7 @@ Builder& owner(Handle h, Location at) {
   throw_leaked(h, user_location(at));
 }
 
-void run_trace(Builder& builder, const TraceBody& body, TraceResult& result) {
+void run_trace(Builder& builder, BodyRef body, TraceResult& result) {
   const Scope scope(builder);
   std::vector<Handle> handles;
   handles.reserve(builder.num_inputs());
@@ -122,8 +122,7 @@ void finish_trace(Builder& builder, TraceResult& result) {
   order_captures(result, builder.num_inputs());
 }
 
-TraceResult trace_once(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
-                       const TraceOptions& options) {
+TraceResult trace_once(std::string_view name, std::span<const Type> inputs, BodyRef body, const TraceOptions& options) {
   OperandHoist of_captures({});
   TraceOptions with_hoist = options;
   if (options.hoist == nullptr && top != nullptr) with_hoist.hoist = &of_captures;
@@ -134,15 +133,14 @@ TraceResult trace_once(std::string_view name, std::span<const Type> inputs, cons
   return result;
 }
 
-TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, BodyRef body,
                         const TraceOptions& options) {
   if (options.oracle != nullptr) return trace_path(name, inputs, body, options);
   if (followed_branches() == branches::all && !options.eager) return trace_all_branches(name, inputs, body, options);
   return trace_once(name, inputs, body, options);
 }
 
-TraceResult trace_path(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
-                       const TraceOptions& options) {
+TraceResult trace_path(std::string_view name, std::span<const Type> inputs, BodyRef body, const TraceOptions& options) {
   Builder builder(name, inputs, options, top);
   builder.follow(&options.oracle->path, options.oracle);
   TraceResult result;

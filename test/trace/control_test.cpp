@@ -81,9 +81,10 @@ TEST(Switch, ClampsTheIndex) {
   for (const AnyArray& index :
        {scalar<int64_t>(-(int64_t{1} << 32)), scalar<int64_t>(1), scalar<int64_t>(int64_t{1} << 32)}) {
     const auto f = [](In x) {
-      const TraceBody branches[] = {[](In y, Handles& out) { out = {y[0]}; },
-                                    [](In y, Handles& out) { out = {plus(y[0], y[0])}; },
-                                    [&](In y, Handles& out) { out = {times(y[0], x[1])}; }};
+      const TraceBody same = [](In y, Handles& out) { out = {y[0]}; },
+                      twice = [](In y, Handles& out) { out = {plus(y[0], y[0])}; },
+                      scaled = [&](In y, Handles& out) { out = {times(y[0], x[1])}; };
+      const detail::BodyRef branches[] = {same, twice, scaled};
       return detail::switch_(x[0], branches, x.subspan(1), kSite);
     };
     const int64_t i = *index.data_as<int64_t>();
@@ -260,7 +261,7 @@ int64_t count_of(const Graph& g, std::string_view primitive) {
 }
 
 /// Composition of affine maps, which does not commute: (a, b) then (c, d) is (ac, bc + d).
-void compose(In s, Handles& out) { out = {times(s[0], s[2]), plus(times(s[1], s[2]), s[3])}; }
+const TraceBody compose = [](In s, Handles& out) { out = {times(s[0], s[2]), plus(times(s[1], s[2]), s[3])}; };
 
 TEST(AssociativeScan, IsTheSequentialOneForEveryLength) {
   std::mt19937 generator(3);

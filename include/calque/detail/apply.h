@@ -1,7 +1,6 @@
 #pragma once
 // How named functions forward to their type-erased versions: recorded if an argument is a tracer, else run at once. The
 // public templates only compute result types.
-#include <functional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -9,18 +8,19 @@
 #include <vector>
 
 #include "calque/array.h"
+#include "calque/detail/function_ref.h"
 #include "calque/tracer.h"
 
 namespace calque::detail {
 
 /// A type-erased function of some operands.
-using Erased = std::function<Handle(std::span<const Operand>)>;
-using ErasedMany = std::function<std::vector<Handle>(std::span<const Operand>)>;
+using Erased = FunctionRef<Handle(std::span<const Operand>)>;
+using ErasedMany = FunctionRef<std::vector<Handle>(std::span<const Operand>)>;
 
 /// Runs a function of arrays and literals at once (run_arrays). Throws ConcretizationError for a tracer operand.
-AnyArray run_operands(std::string_view name, std::span<const Operand> operands, const Erased& function, Location at);
-std::vector<AnyArray> run_operands_many(std::string_view name, std::span<const Operand> operands,
-                                        const ErasedMany& function, Location at);
+AnyArray run_operands(std::string_view name, std::span<const Operand> operands, Erased function, Location at);
+std::vector<AnyArray> run_operands_many(std::string_view name, std::span<const Operand> operands, ErasedMany function,
+                                        Location at);
 
 /// Applies the function to operands. Out is Tracer<R>, which records, or Array<R>, which runs at once.
 template <class Out, class F>

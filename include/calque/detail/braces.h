@@ -15,10 +15,6 @@ namespace detail {
 
 /// Throws DTypeError for a value (as text) that `dtype` cannot hold.
 [[noreturn]] void throw_unrepresentable(const std::string& value, DType dtype, Location location);
-/// Throws ShapeError for two parts of a braced list that differ in shape.
-[[noreturn]] void throw_ragged(const std::vector<int64_t>& first, const std::vector<int64_t>& other, size_t position,
-                               Location location);
-
 /// `value` as an element of T, rounded once. Throws DTypeError when an integer type cannot hold it.
 template <Elem T, class U>
 T checked_element(U value, Location location) {
@@ -55,43 +51,31 @@ concept LooksLikeExtentInParentheses = LooksLikeExtent<U, T> && std::is_arithmet
 
 }  // namespace detail
 
-/// One element or a list of any depth. Constructed by the compiler from braces; users do not name it.
+/// One element or a list of any depth. Constructed by the compiler from braces; users do not name it. Its functions are
+/// instantiated in the library: a program that is compiled without optimization would hold fifty for each element type.
 template <Elem T>
 class Braces {
  public:
   template <detail::BraceElement<T> U>
   Braces(U value, Loc loc = Loc::current()) : is_leaf_(true), value_(detail::checked_element<T>(value, loc)) {}
-  Braces(std::initializer_list<Braces> parts) : is_leaf_(false), parts_(parts) {}
+  Braces(std::initializer_list<Braces> parts);
+  Braces(const Braces&);
+  Braces& operator=(const Braces&) = delete;
+  ~Braces();
 
   /// The extents of the list. Throws ShapeError for a ragged list.
-  std::vector<int64_t> shape(Location location) const {
-    if (is_leaf_) return {};
-    std::vector<int64_t> inner;
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      std::vector<int64_t> part = parts_[i].shape(location);
-      if (i == 0) {
-        inner = std::move(part);
-      } else if (part != inner) {
-        detail::throw_ragged(inner, part, i, location);
-      }
-    }
-    inner.insert(inner.begin(), static_cast<int64_t>(parts_.size()));
-    return inner;
-  }
+  std::vector<int64_t> shape(Location location) const;
   /// Writes the elements in row-major order and returns the pointer past the last.
-  T* copy_to(T* out) const {
-    if (is_leaf_) {
-      *out++ = value_;
-    } else {
-      for (const Braces& part : parts_) out = part.copy_to(out);
-    }
-    return out;
-  }
+  T* copy_to(T* out) const;
 
  private:
   bool is_leaf_;
   T value_{};
   std::vector<Braces> parts_;
 };
+
+#define CALQUE_X(T, D) extern template class Braces<T>;
+CALQUE_ELEMENT_TYPES(CALQUE_X)
+#undef CALQUE_X
 
 }  // namespace calque

@@ -12,6 +12,6 @@ namespace calque::detail {
 /// caches and runs that graph, and returns the values of its outputs, on the arrays' device. Inside a running trace it
 /// still runs at once. Throws ConcretizationError if the body uses a tracer of a running trace, DeviceError if the
 /// arrays are on different devices, ShapeError for an empty array.
-std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray* const> arrays, const TraceBody& body);
+std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray* const> arrays, BodyRef body);
 
 }  // namespace calque::detail

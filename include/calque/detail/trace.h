@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "calque/branches.h"
+#include "calque/detail/function_ref.h"
 #include "calque/detail/operand.h"
 
 namespace calque::detail {
@@ -42,10 +43,11 @@ struct TraceResult {
 
 /// A function that receives one handle for each input and appends the outputs.
 using TraceBody = std::function<void(std::span<const Handle> inputs, std::vector<Handle>& outputs)>;
+using BodyRef = FunctionRef<void(std::span<const Handle> inputs, std::vector<Handle>& outputs)>;
 
 /// Runs `body` in a new trace nested in those that run on this thread. If the body throws, the exception propagates,
 /// the trace is discarded and the thread's stack of traces is restored.
-TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+TraceResult trace_graph(std::string_view name, std::span<const Type> inputs, BodyRef body,
                         const TraceOptions& options = {});
 
 /// RAII: while the innermost instance lives, it decides what happens when C++ code asks for the value of a tracer.

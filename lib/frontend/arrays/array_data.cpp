@@ -278,17 +278,4 @@ int64_t number_of(Handle handle) {
   });
 }
 
-void throw_unrepresentable(const std::string& value, DType dtype, Location location) {
-  throw DTypeError("array: " + value + " is no value of " + std::string(name(dtype)) + where_text(location));
-}
-
-void throw_ragged(const std::vector<int64_t>& first, const std::vector<int64_t>& other, size_t position,
-                  Location location) {
-  const auto part = [](const std::vector<int64_t>& dims) {
-    return dims.empty() ? std::string("a number") : "a list of shape " + to_string(Shape(dims));
-  };
-  throw ShapeError("array: the parts of a braced list differ, part 0 is " + part(first) + " and part " +
-                   std::to_string(position) + " is " + part(other) + where_text(location));
-}
-
 }  // namespace calque::detail

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLoop = 128, kLoopOfFunctions = 16;
 
 struct Scanner {
-  const TraceBody& combine;
+  BodyRef combine;
   int axis;
   const ControlSite& site;
   int64_t longest_loop = 1;  ///< extents up to this are scanned in a loop
@@ -97,7 +97,7 @@ struct Scanner {
     return longest;
   }
 
-  /// The axis as the leading dimension, or back, with every other dimension in its place.
+  /// The axis as the leading dimension, or back, other dimensions in order.
   Handle moved(Handle x, int from, int to) const {
     ops::Ints order;
     for (int64_t i = 0; i < ops::shape(x).rank(); ++i) {
@@ -135,7 +135,7 @@ struct Scanner {
 
 }  // namespace
 
-std::vector<Handle> associative_scan(const TraceBody& combine, std::span<const Handle> xs, bool reverse, int axis,
+std::vector<Handle> associative_scan(BodyRef combine, std::span<const Handle> xs, bool reverse, int axis,
                                      const ControlSite& site) {
   const ops::Site s{"associative_scan", site.location};
   if (xs.empty()) return {};

@@ -24,12 +24,12 @@ void check_branches(const ops::Site& s, std::span<const TraceResult> branches, c
   }
 }
 
-Handles emit_branches(const Primitive& primitive, Handle selector, std::span<const TraceBody* const> bodies,
+Handles emit_branches(const Primitive& primitive, Handle selector, std::span<const BodyRef> bodies,
                       std::span<const Handle> operands, const ops::Site& s, const ControlSite& site) {
   const std::vector<Type> types = types_of(operands);
   std::vector<TraceResult> branches;
   branches.reserve(bodies.size());
-  for (const TraceBody* body : bodies) branches.push_back(trace_graph(s.name, types, *body));
+  for (const BodyRef body : bodies) branches.push_back(trace_graph(s.name, types, body));
   check_branches(s, branches, site);
   std::vector<TraceResult*> pointers;
   for (TraceResult& b : branches) pointers.push_back(&b);
@@ -46,8 +46,8 @@ Handles emit_branches(const Primitive& primitive, Handle selector, std::span<con
 
 }  // namespace
 
-std::vector<Handle> cond(const Operand& predicate, const TraceBody& on_true, const TraceBody& on_false,
-                         std::span<const Handle> operands, const ControlSite& site) {
+std::vector<Handle> cond(const Operand& predicate, BodyRef on_true, BodyRef on_false, std::span<const Handle> operands,
+                         const ControlSite& site) {
   const ops::Site s{"cond", site.location};
   const bool eager = runs_eagerly(s.name, site);
   const Handle p = scalar(predicate, "the predicate", s);
@@ -56,11 +56,11 @@ std::vector<Handle> cond(const Operand& predicate, const TraceBody& on_true, con
     const AnyArray taken = concrete(p, "a bool", site.location);
     return run_body(*taken.data_as<bool>() ? on_true : on_false, operands);
   }
-  const TraceBody* bodies[] = {&on_true, &on_false};
+  const BodyRef bodies[] = {on_true, on_false};
   return emit_branches(ops::prim::get<ops::prim::Cond>(), p, bodies, operands, s, site);
 }
 
-std::vector<Handle> switch_(const Operand& index, std::span<const TraceBody> branches, std::span<const Handle> operands,
+std::vector<Handle> switch_(const Operand& index, std::span<const BodyRef> branches, std::span<const Handle> operands,
                             const ControlSite& site) {
   const ops::Site s{"switch_", site.location};
   const bool eager = runs_eagerly(s.name, site);
@@ -80,9 +80,7 @@ std::vector<Handle> switch_(const Operand& index, std::span<const TraceBody> bra
     const int64_t last = static_cast<int64_t>(branches.size()) - 1;
     return run_body(branches[static_cast<size_t>(chosen < 0 ? 0 : chosen > last ? last : chosen)], operands);
   }
-  std::vector<const TraceBody*> bodies;
-  for (const TraceBody& b : branches) bodies.push_back(&b);
-  return emit_branches(ops::prim::get<ops::prim::Switch>(), i, bodies, operands, s, site);
+  return emit_branches(ops::prim::get<ops::prim::Switch>(), i, branches, operands, s, site);
 }
 
 }  // namespace calque::detail

@@ -18,7 +18,7 @@ bool runs_eagerly(std::string_view operation, const ControlSite& site) {
   return b.eager();
 }
 
-Handles run_body(const TraceBody& body, std::span<const Handle> inputs) {
+Handles run_body(BodyRef body, std::span<const Handle> inputs) {
   Handles outputs;
   body(inputs, outputs);
   return outputs;

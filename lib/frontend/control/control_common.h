@@ -16,7 +16,7 @@ using Handles = std::vector<Handle>;
 /// are nested more than kMaxDepth deep.
 bool runs_eagerly(std::string_view operation, const ControlSite& site);
 /// Runs a body in the trace itself.
-Handles run_body(const TraceBody& body, std::span<const Handle> inputs);
+Handles run_body(BodyRef body, std::span<const Handle> inputs);
 std::vector<Type> types_of(std::span<const Handle> values);
 /// The path of a leaf and the user's line: ` (path .velocity, model.cpp:42)`.
 std::string where_leaf(const ControlSite& site, size_t leaf);
@@ -29,10 +29,9 @@ Handle scalar(const Operand& x, std::string_view what, const ops::Site& site);
 
 /// while_loop and scan under the name of the function that the user called; the first `num_internal` leaves of the
 /// carry were added by the library.
-Handles while_named(std::string_view operation, const TraceBody& condition, const TraceBody& body,
-                    std::span<const Handle> initial, const ControlSite& site, bool per_element, size_t num_internal);
-Handles scan_named(std::string_view operation, const TraceBody& body, std::span<const Handle> carry,
-                   std::span<const Handle> xs, const ScanParameters& parameters, const ControlSite& site,
-                   size_t num_internal);
+Handles while_named(std::string_view operation, BodyRef condition, BodyRef body, std::span<const Handle> initial,
+                    const ControlSite& site, bool per_element, size_t num_internal);
+Handles scan_named(std::string_view operation, BodyRef body, std::span<const Handle> carry, std::span<const Handle> xs,
+                   const ScanParameters& parameters, const ControlSite& site, size_t num_internal);
 
 }  // namespace calque::detail

@@ -49,8 +49,8 @@ void keep_finished(Handle running, const Handles& before, Handles& after, const 
   }
 }
 
-Handles while_eagerly(const ops::Site& s, const TraceBody& condition, const TraceBody& body,
-                      std::span<const Handle> initial, const ControlSite& site, bool per_element, size_t num_internal) {
+Handles while_eagerly(const ops::Site& s, BodyRef condition, BodyRef body, std::span<const Handle> initial,
+                      const ControlSite& site, bool per_element, size_t num_internal) {
   Handles carry(initial.begin(), initial.end());
   const std::vector<Type> types = types_of(carry);
   while (true) {
@@ -67,8 +67,8 @@ Handles while_eagerly(const ops::Site& s, const TraceBody& condition, const Trac
 
 }  // namespace
 
-Handles while_named(std::string_view operation, const TraceBody& condition, const TraceBody& body,
-                    std::span<const Handle> initial, const ControlSite& site, bool per_element, size_t num_internal) {
+Handles while_named(std::string_view operation, BodyRef condition, BodyRef body, std::span<const Handle> initial,
+                    const ControlSite& site, bool per_element, size_t num_internal) {
   const ops::Site s{operation, site.location};
   if (runs_eagerly(operation, site)) return while_eagerly(s, condition, body, initial, site, per_element, num_internal);
   const std::vector<Type> types = types_of(initial);
@@ -92,7 +92,7 @@ Handles while_named(std::string_view operation, const TraceBody& condition, cons
   return results;
 }
 
-std::vector<Handle> while_loop(const TraceBody& condition, const TraceBody& body, std::span<const Handle> initial,
+std::vector<Handle> while_loop(BodyRef condition, BodyRef body, std::span<const Handle> initial,
                                const ControlSite& site, bool per_element) {
   return while_named("while_loop", condition, body, initial, site, per_element, 0);
 }
@@ -122,9 +122,9 @@ Handle slice_of(Handle x, int64_t index, const ops::Site& s) {
   return ops::reshape(row, ops::shape(x).without(0), s);
 }
 
-Handles scan_eagerly(const ops::Site& s, const TraceBody& body, std::span<const Handle> initial,
-                     std::span<const Handle> xs, int64_t length, bool reverse, std::span<const Type> types,
-                     const ControlSite& site, size_t num_internal) {
+Handles scan_eagerly(const ops::Site& s, BodyRef body, std::span<const Handle> initial, std::span<const Handle> xs,
+                     int64_t length, bool reverse, std::span<const Type> types, const ControlSite& site,
+                     size_t num_internal) {
   Handles carry(initial.begin(), initial.end());
   const std::vector<Type> carry_types = types_of(carry);
   if (length == 0) {
@@ -153,9 +153,8 @@ Handles scan_eagerly(const ops::Site& s, const TraceBody& body, std::span<const 
 
 }  // namespace
 
-Handles scan_named(std::string_view operation, const TraceBody& body, std::span<const Handle> carry,
-                   std::span<const Handle> xs, const ScanParameters& parameters, const ControlSite& site,
-                   size_t num_internal) {
+Handles scan_named(std::string_view operation, BodyRef body, std::span<const Handle> carry, std::span<const Handle> xs,
+                   const ScanParameters& parameters, const ControlSite& site, size_t num_internal) {
   const ops::Site s{operation, site.location};
   const bool eager = runs_eagerly(operation, site);
   if (parameters.unroll < 1) s.shape_error("needs a positive unroll, got " + std::to_string(parameters.unroll));
@@ -184,12 +183,12 @@ Handles scan_named(std::string_view operation, const TraceBody& body, std::span<
   return results;
 }
 
-std::vector<Handle> scan(const TraceBody& body, std::span<const Handle> carry, std::span<const Handle> xs,
+std::vector<Handle> scan(BodyRef body, std::span<const Handle> carry, std::span<const Handle> xs,
                          const ScanParameters& parameters, const ControlSite& site) {
   return scan_named("scan", body, carry, xs, parameters, site, 0);
 }
 
-std::vector<Handle> map(const TraceBody& body, std::span<const Handle> xs, const ControlSite& site) {
+std::vector<Handle> map(BodyRef body, std::span<const Handle> xs, const ControlSite& site) {
   return scan_named("map", body, {}, xs, {}, site, 0);
 }
 
@@ -238,7 +237,7 @@ Handle bound(const Operand& x, std::string_view what, DType index, const ops::Si
 
 }  // namespace
 
-std::vector<Handle> fori_loop(const Operand& lower, const Operand& upper, DType index, const TraceBody& body,
+std::vector<Handle> fori_loop(const Operand& lower, const Operand& upper, DType index, BodyRef body,
                               std::span<const Handle> initial, const ControlSite& site) {
   const ops::Site s{"fori_loop", site.location};
   const bool eager = runs_eagerly(s.name, site);

@@ -8,8 +8,8 @@
 
 namespace calque::detail {
 
-std::vector<AnyArray> run_operands_many(std::string_view name, std::span<const Operand> operands,
-                                        const ErasedMany& function, Location at) {
+std::vector<AnyArray> run_operands_many(std::string_view name, std::span<const Operand> operands, ErasedMany function,
+                                        Location at) {
   std::vector<const AnyArray*> arrays;
   for (const Operand& x : operands) {
     if (x.kind() == Operand::Kind::array) arrays.push_back(&x.array());
@@ -30,14 +30,14 @@ std::vector<AnyArray> run_operands_many(std::string_view name, std::span<const O
   return run_arrays(name, arrays, body);
 }
 
-AnyArray run_operands(std::string_view name, std::span<const Operand> operands, const Erased& function, Location at) {
-  const ErasedMany many = [&](std::span<const Operand> x) { return std::vector<Handle>{function(x)}; };
+AnyArray run_operands(std::string_view name, std::span<const Operand> operands, Erased function, Location at) {
+  const auto many = [&](std::span<const Operand> x) { return std::vector<Handle>{function(x)}; };
   return std::move(run_operands_many(name, operands, many, at).front());
 }
 
 void print_operands(const PrintFormat& format, std::span<const Operand> operands) {
   if (tracing()) return ops::debug_print(format.text, operands, format.location);
-  const ErasedMany print = [&](std::span<const Operand> x) {
+  const auto print = [&](std::span<const Operand> x) {
     ops::debug_print(format.text, x, format.location);
     return std::vector<Handle>{};
   };

@@ -36,7 +36,7 @@ std::vector<AnyArray> values_of(Builder& b, std::span<const Handle> operands, Lo
 
 }  // namespace
 
-TraceResult trace_function(const TraceBody& body, std::span<const Handle> operands, const TransformSite& site) {
+TraceResult trace_function(BodyRef body, std::span<const Handle> operands, const TransformSite& site) {
   Builder& b = innermost(site.name, site.location);
   check_depth(b, site);
   const std::vector<Type> types = types_of(operands, site.location);
@@ -57,8 +57,7 @@ TraceResult trace_function(const TraceBody& body, std::span<const Handle> operan
   return trace_graph(site.name, types, with_notes, options);
 }
 
-TraceResult trace_symbolically(const TraceBody& body, std::span<const Type> operands, const TransformSite& site,
-                               Hoist* hoist) {
+TraceResult trace_symbolically(BodyRef body, std::span<const Type> operands, const TransformSite& site, Hoist* hoist) {
   check_depth(innermost(site.name, site.location), site);
   TraceOptions options;
   options.hoist = hoist;

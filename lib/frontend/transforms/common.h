@@ -16,10 +16,10 @@ std::string path_of(const TransformSite& site, size_t operand);
 
 /// The function as a closed graph: inputs are the operands, then the captures. In an eager trace it is traced with the
 /// operands' values. Throws CompileError when functions are nested more than kMaxDepth deep.
-TraceResult trace_function(const TraceBody& body, std::span<const Handle> operands, const TransformSite& site);
+TraceResult trace_function(BodyRef body, std::span<const Handle> operands, const TransformSite& site);
 /// As `trace_function`, but never with values. Questions of C++ code about its tracers are asked by `hoist`, if there
 /// is one.
-TraceResult trace_symbolically(const TraceBody& body, std::span<const Type> operands, const TransformSite& site,
+TraceResult trace_symbolically(BodyRef body, std::span<const Type> operands, const TransformSite& site,
                                Hoist* hoist = nullptr);
 
 std::vector<Type> types_of(std::span<const Handle> values, Location location);

@@ -124,8 +124,7 @@ std::vector<Handle> marked_captures(const Captures& captures, std::initializer_l
 
 }  // namespace
 
-std::vector<Handle> emit_checkpoint(const TraceBody& body, std::span<const Handle> operands,
-                                    const TransformSite& site) {
+std::vector<Handle> emit_checkpoint(BodyRef body, std::span<const Handle> operands, const TransformSite& site) {
   if (runs_eagerly(site.name, {site.location, {}})) return run_body(body, operands);
   TraceResult function = trace_function(body, operands, site);
   Captures captures;
@@ -135,7 +134,7 @@ std::vector<Handle> emit_checkpoint(const TraceBody& body, std::span<const Handl
   return emit_rules(prim::get<prim::Checkpoint>(), operands, captures.all(), std::move(subgraphs), site);
 }
 
-std::vector<Handle> emit_custom_jvp(const TraceBody& body, const TraceBody& rule, std::span<const Handle> operands,
+std::vector<Handle> emit_custom_jvp(BodyRef body, BodyRef rule, std::span<const Handle> operands,
                                     const std::vector<std::string>& results, const TransformSite& site) {
   const size_t n = operands.size();
   const std::vector<Type> types = types_of(operands, site.location);
@@ -161,9 +160,8 @@ std::vector<Handle> emit_custom_jvp(const TraceBody& body, const TraceBody& rule
   return emit_rules(prim::get<prim::CustomJvp>(), operands, marked, std::move(subgraphs), site);
 }
 
-std::vector<Handle> emit_custom_vjp(const TraceBody& body, const TraceBody& forward, const TraceBody& backward,
-                                    std::span<const Handle> operands, const std::vector<std::string>& results,
-                                    const TransformSite& site) {
+std::vector<Handle> emit_custom_vjp(BodyRef body, BodyRef forward, BodyRef backward, std::span<const Handle> operands,
+                                    const std::vector<std::string>& results, const TransformSite& site) {
   const size_t n = operands.size();
   const std::vector<Type> types = types_of(operands, site.location);
   const TraceResult function = trace_function(body, operands, site);

@@ -73,8 +73,8 @@ void require_position(int position, size_t count, Location location) {
                   std::to_string(count) + where_text(location));
 }
 
-std::vector<Handle> emit_gradients(const TraceBody& body, std::span<const Handle> operands,
-                                   std::span<const uint32_t> selected, bool with_results, const TransformSite& site) {
+std::vector<Handle> emit_gradients(BodyRef body, std::span<const Handle> operands, std::span<const uint32_t> selected,
+                                   bool with_results, const TransformSite& site) {
   for (uint32_t i : selected) require_differentiable(type_of(operands[i], site.location), path_of(site, i), site);
   TraceResult function = trace_function(body, operands, site);
   Graph& f = function.graph;
@@ -97,7 +97,7 @@ std::vector<Handle> emit_gradients(const TraceBody& body, std::span<const Handle
   return emit_graph(transform::simplify(g, transform::InlineScope::calls), concatenated(operands, function.captures));
 }
 
-std::vector<Handle> emit_jvp(const TraceBody& body, std::span<const Handle> primals, std::span<const Handle> tangents,
+std::vector<Handle> emit_jvp(BodyRef body, std::span<const Handle> primals, std::span<const Handle> tangents,
                              const TransformSite& site) {
   std::vector<bool> active;
   std::vector<Handle> used;

@@ -66,9 +66,8 @@ void require_results(const std::vector<Type>& got, std::span<const Type> expecte
   }
 }
 
-std::vector<Handle> emit_custom_root(const TraceBody& body, const TraceBody& solve, const TraceBody& tangent_solve,
-                                     std::span<const Handle> guess, const std::vector<std::string>& results,
-                                     const TransformSite& site) {
+std::vector<Handle> emit_custom_root(BodyRef body, BodyRef solve, BodyRef tangent_solve, std::span<const Handle> guess,
+                                     const std::vector<std::string>& results, const TransformSite& site) {
   const std::vector<Type> x = types_of(guess, site.location);
   require_inexact(x, site);
   const TraceResult f = trace_symbolically(body, x, site);
@@ -92,13 +91,13 @@ std::vector<Handle> emit_custom_root(const TraceBody& body, const TraceBody& sol
   return values;
 }
 
-std::vector<Handle> emit_linear_solve(const TraceBody& matvec, const TraceBody& solve,
-                                      const TransposedSystem* transposed, std::span<const Handle> b,
-                                      const std::vector<std::string>& results, const TransformSite& site) {
+std::vector<Handle> emit_linear_solve(BodyRef matvec, BodyRef solve, const TransposedSystem* transposed,
+                                      std::span<const Handle> b, const std::vector<std::string>& results,
+                                      const TransformSite& site) {
   const std::vector<Type> types = types_of(b, site.location);
   require_inexact(types, site);
   std::vector<TraceResult> functions;
-  const auto trace = [&](const TraceBody& body, std::string_view what) {
+  const auto trace = [&](BodyRef body, std::string_view what) {
     functions.push_back(trace_symbolically(body, types, site));
     require_results(functions.back().graph.output_types(), types, what, "b", results, site);
   };

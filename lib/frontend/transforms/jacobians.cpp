@@ -199,7 +199,7 @@ void require_real(const Type& type, std::string_view path, std::string_view inst
 
 }  // namespace
 
-std::vector<Handle> emit_jacobian(bool forward, const TraceBody& body, std::span<const Handle> operands,
+std::vector<Handle> emit_jacobian(bool forward, BodyRef body, std::span<const Handle> operands,
                                   std::span<const uint32_t> selected, const std::vector<std::string>& results,
                                   const TransformSite& site) {
   for (uint32_t i : selected) {

@@ -37,7 +37,7 @@ class LinearMap {
                             "results from the lambda instead of storing it" + where_text(at));
   }
 
-  std::vector<Handle> record(std::span<const Handle> arguments, const LeafPaths& paths, Location at) const {
+  std::vector<Handle> record(std::span<const Handle> arguments, LeafPaths paths, Location at) const {
     std::vector<Handle> inputs = handles_;
     for (const AnyArray& residual : arrays_) inputs.push_back(constant(residual, at));
     const size_t first = inputs.size();
@@ -48,7 +48,7 @@ class LinearMap {
     return emit_graph(graph_, inputs);
   }
 
-  std::vector<AnyArray> run(std::span<const AnyArray> arguments, const LeafPaths& paths, Location at) const {
+  std::vector<AnyArray> run(std::span<const AnyArray> arguments, LeafPaths paths, Location at) const {
     std::vector<const AnyArray*> inputs;
     for (const AnyArray& residual : arrays_) inputs.push_back(&residual);
     const size_t first = inputs.size();
@@ -69,7 +69,7 @@ class LinearMap {
   }
 
  private:
-  void check(size_t input, const Type& got, size_t argument, const LeafPaths& paths, Location at) const {
+  void check(size_t input, const Type& got, size_t argument, LeafPaths paths, Location at) const {
     const Type& expected = graph_.type(graph_.inputs()[input]);
     if (got == expected) return;
     throw ShapeError(name_ + ": " + paths()[argument] + " must be " + to_string(expected) + ", got " + to_string(got) +
@@ -87,12 +87,12 @@ class LinearMap {
 const Graph& graph_of(const LinearMap& map) { return map.graph(); }
 void require_trace_of(const LinearMap& map, Location location) { map.require_trace(location); }
 
-std::vector<Handle> emit_linear_map(const LinearMap& map, std::span<const Handle> arguments, const LeafPaths& paths,
+std::vector<Handle> emit_linear_map(const LinearMap& map, std::span<const Handle> arguments, LeafPaths paths,
                                     Location location) {
   return map.record(arguments, paths, location);
 }
 
-std::vector<AnyArray> run_linear_map(const LinearMap& map, std::span<const AnyArray> arguments, const LeafPaths& paths,
+std::vector<AnyArray> run_linear_map(const LinearMap& map, std::span<const AnyArray> arguments, LeafPaths paths,
                                      Location location) {
   return map.run(arguments, paths, location);
 }
@@ -125,7 +125,7 @@ void require_differentiable(const Graph& function, size_t count, TransformSite s
 
 }  // namespace
 
-Linearized<Handle> emit_linearized(LinearMode mode, const TraceBody& body, std::span<const Handle> operands,
+Linearized<Handle> emit_linearized(LinearMode mode, BodyRef body, std::span<const Handle> operands,
                                    const TransformSite& site) {
   const TraceResult function = trace_function(body, operands, site);
   require_differentiable(function.graph, operands.size(), site);
@@ -138,7 +138,7 @@ Linearized<Handle> emit_linearized(LinearMode mode, const TraceBody& body, std::
           std::make_shared<const LinearMap>(std::string(site.name), std::move(parts.linear), std::move(residuals))};
 }
 
-Linearized<AnyArray> run_linearized(LinearMode mode, const TraceBody& body, std::span<const AnyArray> operands,
+Linearized<AnyArray> run_linearized(LinearMode mode, BodyRef body, std::span<const AnyArray> operands,
                                     const TransformSite& site) {
   std::vector<const AnyArray*> pointers;
   for (size_t i = 0; i < operands.size(); ++i) {

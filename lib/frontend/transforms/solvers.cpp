@@ -361,7 +361,7 @@ void require_real_floats(std::span<const Type> types, const TransformSite& site)
 }
 
 /// What is to be zero and what it is made of, of x, parameters and captures.
-Equations equations_of(Problem problem, const TraceBody& body, std::span<const Handle> operands, size_t unknowns,
+Equations equations_of(Problem problem, BodyRef body, std::span<const Handle> operands, size_t unknowns,
                        const std::vector<std::string>& results, const TransformSite& site) {
   const std::vector<Type> types = types_of(operands, site.location);
   const std::span<const Type> x = std::span(types).first(unknowns);
@@ -400,9 +400,9 @@ Equations equations_of(Problem problem, const TraceBody& body, std::span<const H
 
 }  // namespace
 
-std::vector<Handle> emit_solution(Problem problem, const TraceBody& body, std::span<const Handle> operands,
-                                  size_t unknowns, const std::vector<std::string>& results, const SolveOptions& options,
-                                  bool keep, const TransformSite& site) {
+std::vector<Handle> emit_solution(Problem problem, BodyRef body, std::span<const Handle> operands, size_t unknowns,
+                                  const std::vector<std::string>& results, const SolveOptions& options, bool keep,
+                                  const TransformSite& site) {
   check_options(options, site);
   const std::vector<Type> x = types_of(operands.first(unknowns), site.location);
   require_real_floats(x, site);
@@ -438,7 +438,7 @@ std::vector<Handle> emit_solution(Problem problem, const TraceBody& body, std::s
   return emit_custom_root(residual, solve, tangent_solve, operands.first(unknowns), results, site);
 }
 
-std::vector<Handle> emit_conjugate_gradients(const TraceBody& matvec, std::span<const Handle> b,
+std::vector<Handle> emit_conjugate_gradients(BodyRef matvec, std::span<const Handle> b,
                                              const std::vector<std::string>& results, const SolveOptions& options,
                                              const TransformSite& site) {
   check_options(options, site);

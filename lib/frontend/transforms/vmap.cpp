@@ -226,9 +226,8 @@ class ExamplesHoist final : public Hoist {
 
 }  // namespace
 
-std::vector<Handle> emit_vmap(const TraceBody& body, std::span<const Handle> operands,
-                              std::span<const TreeShape> arguments, const TreeShape& result, const VmapOptions& options,
-                              const TransformSite& site) {
+std::vector<Handle> emit_vmap(BodyRef body, std::span<const Handle> operands, std::span<const TreeShape> arguments,
+                              const TreeShape& result, const VmapOptions& options, const TransformSite& site) {
   const std::vector<Type> types = types_of(operands, site.location);
   Batch batch = batch_of(types, argument_axes(arguments, options, site), site);
   if (!options.axis_name.empty() || options.processes != nullptr) {

@@ -38,8 +38,7 @@ class CommonDevice {
 
 }  // namespace
 
-std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray* const> arrays,
-                                 const TraceBody& body) {
+std::vector<AnyArray> run_arrays(std::string_view name, std::span<const AnyArray* const> arrays, BodyRef body) {
   runtime::install_pool();
   std::vector<Type> types;
   std::vector<AnyArray> values;

@@ -146,7 +146,7 @@ class Joined {
 
 }  // namespace
 
-TraceResult trace_all_branches(std::string_view name, std::span<const Type> inputs, const TraceBody& body,
+TraceResult trace_all_branches(std::string_view name, std::span<const Type> inputs, BodyRef body,
                                const TraceOptions& options) {
   std::vector<RecordedPath> paths;
   std::vector<int64_t> answers;

@@ -156,7 +156,8 @@ Handles Scope::evaluate_control(const std::string& fn, const Params& params, con
     }
     std::vector<TraceBody> branches;
     for (const Json& branch : params.get("branches")) branches.push_back(body(branch));
-    return detail::switch_(selector, branches, operands, site);
+    const std::vector<detail::BodyRef> bodies(branches.begin(), branches.end());
+    return detail::switch_(selector, bodies, operands, site);
   }
   if (fn == "while_loop") {
     return detail::while_loop(body(params.get("cond")), body(params.get("body")), resolve_strong(arguments), site);

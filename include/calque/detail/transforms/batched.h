@@ -31,7 +31,7 @@ struct Batched : Transformed<F> {
     TracedResult<R> result;
     const FunctionBody<R, F, X...> function(this->function, result, x...);
     TreeShape shape;
-    const TraceBody body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    const auto body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       function(inputs, outputs);
       shape = shape_of(result.tree(), "the result");
     };

@@ -52,15 +52,14 @@ enum class Problem : uint8_t {
 /// after it ran. x is NaN where it did not converge, or the last iterate if `keep`. Throws DTypeError for an x that is
 /// not of real floats, ShapeError or DTypeError when the body's results do not fit, ShapeError for options out of
 /// range.
-std::vector<Handle> emit_solution(Problem problem, const TraceBody& body, std::span<const Handle> operands,
-                                  size_t unknowns, const std::vector<std::string>& results, const SolveOptions& options,
-                                  bool keep, const TransformSite& site);
+std::vector<Handle> emit_solution(Problem problem, BodyRef body, std::span<const Handle> operands, size_t unknowns,
+                                  const std::vector<std::string>& results, const SolveOptions& options, bool keep,
+                                  const TransformSite& site);
 
 /// The x..., further values... of `solve` (of the first guess), where body(x) is zero; tangent_solve of (b, x) are the
 /// tangents of x for which that of the body is b. Throws as above, where x may be complex.
-std::vector<Handle> emit_custom_root(const TraceBody& body, const TraceBody& solve, const TraceBody& tangent_solve,
-                                     std::span<const Handle> guess, const std::vector<std::string>& results,
-                                     const TransformSite& site);
+std::vector<Handle> emit_custom_root(BodyRef body, BodyRef solve, BodyRef tangent_solve, std::span<const Handle> guess,
+                                     const std::vector<std::string>& results, const TransformSite& site);
 
 /// How the transpose of a linear system is solved.
 struct TransposedSystem {
@@ -68,13 +67,13 @@ struct TransposedSystem {
 };
 /// The x..., further values... of `solve` (of b), where matvec(x) is b. Without `transposed` there is no reverse mode.
 /// Throws as `emit_custom_root`.
-std::vector<Handle> emit_linear_solve(const TraceBody& matvec, const TraceBody& solve,
-                                      const TransposedSystem* transposed, std::span<const Handle> b,
-                                      const std::vector<std::string>& results, const TransformSite& site);
+std::vector<Handle> emit_linear_solve(BodyRef matvec, BodyRef solve, const TransposedSystem* transposed,
+                                      std::span<const Handle> b, const std::vector<std::string>& results,
+                                      const TransformSite& site);
 
 /// The conjugate gradients of a symmetric positive definite matvec, as a linear system that is its own transpose.
 /// Throws as `emit_solution`.
-std::vector<Handle> emit_conjugate_gradients(const TraceBody& matvec, std::span<const Handle> b,
+std::vector<Handle> emit_conjugate_gradients(BodyRef matvec, std::span<const Handle> b,
                                              const std::vector<std::string>& results, const SolveOptions& options,
                                              const TransformSite& site);
 

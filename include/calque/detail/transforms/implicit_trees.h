@@ -93,7 +93,7 @@ struct Solved : Transformed<F> {
     TracedResult<R> result;
     std::vector<std::string> paths;
     const FunctionBody<R, F, X, P...> function(this->function, result, x0, parameters...);
-    const TraceBody body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    const auto body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       function(inputs, outputs);
       paths = leaf_paths(result.tree());
       if constexpr (problem != Problem::minimum) {
@@ -152,7 +152,7 @@ const X& solution_of(const R& result) {
 
 /// A user's function of one tree, or of a function and a tree, as a trace body for trees like `like`.
 template <class X, class Call>
-TraceBody body_like(const X& like, std::string_view name, std::string_view what, Location location, const Call& call) {
+auto body_like(const X& like, std::string_view name, std::string_view what, Location location, const Call& call) {
   return [&like, name, what, location, &call](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
     const auto given = call(inputs);
     require_like(name, what, like, solution_of<X>(given), location);
@@ -193,7 +193,7 @@ struct WithRoot : Transformed<F> {
       return traced(call_traced(this->function, rebuild_handles(guess, inputs)));
     };
     TracedResult<R> solution;
-    const TraceBody solver = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    const auto solver = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       solution.put(traced(call_traced(solve, this->function, rebuild_handles(guess, inputs))), outputs);
       require_like(name, "the initial guess and solve's result", guess, solution_of<X>(solution.tree()),
                    this->location);
@@ -263,9 +263,9 @@ struct WithLinearSolve : Transformed<M> {
     const auto product = [&](std::span<const Handle> inputs) {
       return traced(call_traced(this->function, rebuild_handles(b, inputs)));
     };
-    const TraceBody matvec = body_like(b, name, "b and matvec's result", this->location, product);
+    const auto matvec = body_like(b, name, "b and matvec's result", this->location, product);
     TracedResult<R> solution;
-    const TraceBody solver = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    const auto solver = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       solution.put(traced(call_traced(solve, this->function, rebuild_handles(b, inputs))), outputs);
       require_like(name, "b and solve's result", b, solution_of<X>(solution.tree()), this->location);
     };

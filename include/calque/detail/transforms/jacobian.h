@@ -76,7 +76,7 @@ struct Jacobian : Transformed<F> {
     TracedResult<R> result;
     const FunctionBody<R, F, X...> function(this->function, result, x...);
     std::vector<std::string> results;
-    const TraceBody body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    const auto body = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       function(inputs, outputs);
       results = leaf_paths(result.tree(), "the result");
     };

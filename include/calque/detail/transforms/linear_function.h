@@ -79,7 +79,7 @@ class LinearFunction {
     check_tree<B>();
     require_same_structure("vjp", "the value and the cotangent", traced_structure(value_), traced_structure(cotangent),
                            location);
-    const LeafPaths paths = [&] { return leaf_paths(cotangent, "cotangent"); };
+    const auto paths = [&] { return leaf_paths(cotangent, "cotangent"); };
     return with_leaves<kTraced || holds_tracer<B>>(
         [&]<bool T>(auto& leaves) {
           size_t next = 0;
@@ -96,7 +96,7 @@ class LinearFunction {
     (check_tree<D>(), ...);
     const auto expected = std::apply([](const auto&... a) { return traced_structure(a...); }, arguments_);
     require_same_structure("linearize", "the arguments and the tangents", expected, traced_structure(tangents...), {});
-    const LeafPaths paths = [&] { return all_paths("tangent ", tangents...); };
+    const auto paths = [&] { return all_paths("tangent ", tangents...); };
     return with_leaves<kTraced || (holds_tracer<D> || ...)>(
         [&]<bool T>(auto& leaves) {
           size_t next = 0;
@@ -108,7 +108,7 @@ class LinearFunction {
  private:
   /// Applies the map to the leaves of these trees, in the running trace or at once.
   template <bool Traced, class Build, class... B>
-  auto with_leaves(const Build& build, const LeafPaths& paths, Location location, const B&... arguments) const {
+  auto with_leaves(const Build& build, LeafPaths paths, Location location, const B&... arguments) const {
     const LinearMap& map = held(map_, "linear function");
     if constexpr (Traced) {
       require_trace_of(map, location);

@@ -30,8 +30,8 @@ struct Checkpointed : Transformed<F> {
 
 /// A body that also records the paths of its result's leaves.
 template <class R, class F, class... X>
-TraceBody recording_paths(const FunctionBody<R, F, X...>& function, const TracedResult<R>& result,
-                          std::vector<std::string>& paths) {
+auto recording_paths(const FunctionBody<R, F, X...>& function, const TracedResult<R>& result,
+                     std::vector<std::string>& paths) {
   return [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
     function(inputs, outputs);
     paths = leaf_paths(result.tree());
@@ -68,7 +68,7 @@ struct WithJvp : Transformed<F> {
     TracedResult<R> result;
     std::vector<std::string> paths;
     const FunctionBody<R, F, X...> function(this->function, result, x...);
-    const TraceBody derivative = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    const auto derivative = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       const auto tree = [&] {
         return std::apply(
             [&](const A&... a) { return std::tuple<A...>{rebuild_seen(a, inputs)...}; },  // braces: left to right
@@ -140,12 +140,12 @@ struct WithVjp : Transformed<F> {
     std::vector<std::string> paths;
     const FunctionBody<R, F, X...> function(this->function, result, x...);
     const FunctionBody<P, Forward, X...> with_residuals(forward, kept, x...);
-    const TraceBody run_forward = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    const auto run_forward = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       with_residuals(inputs, outputs);
       require_like("custom_vjp", "the function's value and that of forward", result.tree(), kept.tree().first,
                    this->location);
     };
-    const TraceBody run_backward = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
+    const auto run_backward = [&](std::span<const Handle> inputs, std::vector<Handle>& outputs) {
       auto residuals = rebuild_handles(kept.tree().second, inputs);
       auto cotangent = rebuild_handles(kept.tree().first, inputs);
       const auto given = traced(call_traced(backward, std::move(residuals), std::move(cotangent)));
