@@ -2,6 +2,7 @@
 #include "calque/detail/control/control.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -317,6 +318,22 @@ TEST(AssociativeScan, CombinesFewElementsInALoop) {
   EXPECT_EQ(products(multiply, 1000).first, 6);
   EXPECT_EQ(products(log_of_sum, 16).second, 0);
   EXPECT_EQ(products(log_of_sum, 17).second, 2);
+}
+
+TEST(AssociativeScan, OfMatrices) {
+  std::mt19937 generator(5);
+  const AnyArray x = random_array<double>(Shape{9, 2, 2}, generator);
+  const TraceBody multiply = [](In s, Handles& out) { out = {ops::matmul(s[0], s[1], kHere)}; };
+  const auto r = both_ways({x}, [&](In in) { return detail::associative_scan(multiply, in, false, 0, kSite); });
+  const double* const m = x.data_as<double>();
+  double p[4] = {1, 0, 0, 1};
+  for (int64_t k = 0; k < 9; ++k) {
+    const double* const b = m + 4 * k;
+    const double q[4] = {p[0] * b[0] + p[1] * b[2], p[0] * b[1] + p[1] * b[3], p[2] * b[0] + p[3] * b[2],
+                         p[2] * b[1] + p[3] * b[3]};
+    for (int i = 0; i < 4; ++i)
+      EXPECT_NEAR(r[0].data_as<double>()[4 * k + i], p[i] = q[i], 1e-12 * (1 + std::abs(q[i])));
+  }
 }
 
 TEST(AssociativeScan, NeedsAnOperationThatKeepsTypes) {

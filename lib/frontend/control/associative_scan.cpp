@@ -84,8 +84,9 @@ struct Scanner {
 
   /// 1 unless each element of the operation's results depends on elements of its operands alone.
   int64_t find_longest_loop(const Handles& xs) const {
-    std::vector<Type> types = types_of(xs);
-    types.insert(types.end(), types.begin(), types.end());
+    Handles both = xs;
+    both.insert(both.end(), xs.begin(), xs.end());
+    const std::vector<Type> types = types_of(both);
     const TraceResult traced = trace_graph(s.name, types, combine);
     const Graph& g = traced.graph;
     int64_t longest = kLoop;
