@@ -31,11 +31,13 @@ void fail(llvm::Error error, const char* what) {
 
 namespace {
 
-float evaluate_f32(uint32_t id, uint32_t fused, float x, float y) {
-  return math::evaluate_f32(static_cast<PrimitiveId>(id), {.fused = fused != 0, .estimates = false}, x, y);
+void evaluate_f32(uint32_t id, uint32_t fused, uint32_t n, float* x, const float* y) {
+  const math::MathForms forms{.fused = fused != 0, .estimates = false};
+  for (uint32_t i = 0; i < n; ++i) x[i] = math::evaluate_f32(static_cast<PrimitiveId>(id), forms, x[i], y[i]);
 }
-double evaluate_f64(uint32_t id, uint32_t fused, double x, double y) {
-  return math::evaluate_f64(static_cast<PrimitiveId>(id), {.fused = fused != 0, .estimates = false}, x, y);
+void evaluate_f64(uint32_t id, uint32_t fused, uint32_t n, double* x, const double* y) {
+  const math::MathForms forms{.fused = fused != 0, .estimates = false};
+  for (uint32_t i = 0; i < n; ++i) x[i] = math::evaluate_f64(static_cast<PrimitiveId>(id), forms, x[i], y[i]);
 }
 
 constinit ForkMutex session_mutex;

@@ -209,10 +209,6 @@ llvm::Function* MathFunctions::general_function(const Signature& s) {
   f->setCallingConv(general_convention(target_));
   if (options_.shares_functions()) return f;
   f->setLinkage(llvm::Function::InternalLinkage);
-  if (process_evaluates(s)) {
-    append_evaluation(s, *f);
-    return f;
-  }
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "start", f));
   ScalarOps ops(b, target_, options_);
   const FunctionBuilder builder(b, ops, module_, s.lanes, forms_.fused, true);
@@ -221,41 +217,26 @@ llvm::Function* MathFunctions::general_function(const Signature& s) {
 }
 
 // Quick code leaves rare arguments to the process's own instance of lib/math, which computes the same bits: general
-// bodies are most of the time that compiling functions takes.
-void MathFunctions::append_evaluation(const Signature& s, llvm::Function& f) {
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(f.getContext(), "start", &f));
-  llvm::BasicBlock* const start = b.GetInsertBlock();
-  llvm::Type *const type = f.getReturnType(), *const element = type->getScalarType();
-  llvm::FunctionCallee evaluate = module_.getOrInsertFunction(
-      s.dtype == DType::f32 ? kEvaluateF32 : kEvaluateF64, element, b.getInt32Ty(), b.getInt32Ty(), element, element);
+// bodies are most of the time that compiling functions takes, and even one that forwards each lane is a third of it.
+Value* MathFunctions::call_process(llvm::IRBuilder<>& b, const Signature& s, llvm::Function& f) {
+  llvm::IRBuilder<> start(&f.getEntryBlock(), f.getEntryBlock().begin());
+  const auto memory_of = [&](Value* operand) {
+    Value* const memory = start.CreateAlloca(operand->getType());
+    b.CreateStore(operand, memory);
+    return memory;
+  };
+  Value* const values = memory_of(f.getArg(0));
+  Value* const others = s.operands == 1 ? values : memory_of(f.getArg(1));
+  llvm::FunctionCallee evaluate =
+      module_.getOrInsertFunction(s.dtype == DType::f32 ? kEvaluateF32 : kEvaluateF64, b.getVoidTy(), b.getInt32Ty(),
+                                  b.getInt32Ty(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy());
   auto* const declared = llvm::cast<llvm::Function>(evaluate.getCallee());
-  declared->setDoesNotAccessMemory();
+  declared->setOnlyAccessesArgMemory();
   declared->setDoesNotThrow();
   declared->setWillReturn();
-  const auto call = [&](Value* x, Value* y) {
-    return b.CreateCall(evaluate, {b.getInt32(static_cast<uint32_t>(s.id)), b.getInt32(forms_.fused), x, y});
-  };
-  Value *const x = f.getArg(0), *const y = f.getArg(s.operands - 1);
-  if (s.lanes == 0) {
-    b.CreateRet(call(x, y));
-    return;
-  }
-  llvm::BasicBlock *const loop = llvm::BasicBlock::Create(f.getContext(), "lane", &f), *const done =
-                                                                                           llvm::BasicBlock::Create(
-                                                                                               f.getContext(), "done",
-                                                                                               &f);
-  b.CreateBr(loop);
-  b.SetInsertPoint(loop);
-  llvm::PHINode *const lane = b.CreatePHI(b.getInt64Ty(), 2), *const results = b.CreatePHI(type, 2);
-  Value* const result = call(b.CreateExtractElement(x, lane), b.CreateExtractElement(y, lane));
-  Value *const next = b.CreateInsertElement(results, result, lane), *const following = b.CreateAdd(lane, b.getInt64(1));
-  b.CreateCondBr(b.CreateICmpEQ(following, b.getInt64(s.lanes)), done, loop);
-  lane->addIncoming(b.getInt64(0), start);
-  lane->addIncoming(following, loop);
-  results->addIncoming(llvm::PoisonValue::get(type), start);
-  results->addIncoming(next, loop);
-  b.SetInsertPoint(done);
-  b.CreateRet(next);
+  b.CreateCall(evaluate, {b.getInt32(static_cast<uint32_t>(s.id)), b.getInt32(forms_.fused),
+                          b.getInt32(std::max(1U, s.lanes)), values, others});
+  return b.CreateLoad(f.getArg(0)->getType(), values);
 }
 
 // A thread of a device has no vectors: calling the function for one lane at a time takes fewer registers.
@@ -299,7 +280,8 @@ void MathFunctions::append_common(const Signature& s, llvm::Function& f) {
                    llvm::MDBuilder(f.getContext()).createUnlikelyBranchWeights());
     b.SetInsertPoint(cold);
     llvm::SmallVector<Value*, 2> general;
-    for (const Signature& function : functions) general.push_back(call_general(b, function, f));
+    for (const Signature& function : functions)
+      general.push_back(process_evaluates(s) ? call_process(b, function, f) : call_general(b, function, f));
     b.CreateBr(done);
     b.SetInsertPoint(done);
     for (size_t i = 0; i < functions.size(); ++i) {

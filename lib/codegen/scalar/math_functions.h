@@ -14,7 +14,8 @@ namespace calque::codegen {
 math::MathForms math_forms(const TargetInfo& target, const CodegenOptions& options);
 
 /// Functions of the process that quick code calls, of a primitive's id, 1 if multiplications and additions are fused,
-/// and the operands: one element of a function of lib/math.
+/// the number of elements, and the operands, the second the first itself if there is one: a function of lib/math, whose
+/// results replace the first operand.
 inline constexpr const char *kEvaluateF32 = "calque_evaluate_f32", *kEvaluateF64 = "calque_evaluate_f64";
 
 /// A function of lib/math that a module declares and calls.
@@ -66,7 +67,7 @@ class MathFunctions {
   bool process_evaluates(const Signature& s) const;
   llvm::Value* append(const Signature& s, llvm::Function& f) const;
   llvm::Value* call_general(llvm::IRBuilder<>& b, Signature s, llvm::Function& f);
-  void append_evaluation(const Signature& s, llvm::Function& f);
+  llvm::Value* call_process(llvm::IRBuilder<>& b, const Signature& s, llvm::Function& f);
   static std::string name(const Signature& s);
   llvm::CallInst* call_function(llvm::IRBuilder<>& b, const Signature& s, llvm::ArrayRef<llvm::Value*> arguments,
                                 bool inlined);
