@@ -15,6 +15,20 @@
 namespace calque::detail::ops {
 namespace {
 
+/// psi(x) of x >= 1; of single digits to 1e-10, by Stirling's series at x + 4.
+Expression digamma(Expression x, Digits digits) {
+  if (digits == Digits::full) return x.of<prim::Digamma>();
+  // 1 / x + ... + 1 / (x + 3), of the pairs x (x + 3) and (x + 1) (x + 2)
+  const Expression outer = x * (x + 3), inner = outer + 2;
+  const Expression steps = (2 * x + 3) * (outer + inner) / (outer * inner);
+  // B_2n / 2n
+  constexpr double kTerms[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760};
+  const Expression y = x + 4, r = 1 / y, square = r * r;
+  Expression series = x.number(kTerms[5]);
+  for (int k = 5; k-- > 0;) series = series * square + kTerms[k];
+  return y.of<prim::Log>() - (r * 0.5 + series * square + steps);
+}
+
 /// log x - psi(b), also where both are large and near each other.
 Expression log_ratio(Expression log_x, Expression x, Expression b, Expression psi, Digits digits) {
   const Expression difference = x - b;
@@ -36,7 +50,7 @@ Precision derivative_precision(DType d) {
 Expression log_derivative_of_sample(Expression a, Expression log_x, Expression x, const Precision& precision,
                                     const Site& s) {
   const double depth = precision.depth;
-  const Expression psi_above = (a + 1).of<prim::Digamma>();
+  const Expression psi_above = digamma(a + 1, precision.digits);
   const Expression lower = log_x <= psi_above;
   const Expression b = lower.choose(a + 1, a);
   const Expression sign = lower.choose(a.number(-1), a.number(1));

@@ -138,9 +138,9 @@ std::vector<Handle> emit_custom_jvp(BodyRef body, BodyRef rule, std::span<const 
                                     const std::vector<std::string>& results, const TransformSite& site) {
   const size_t n = operands.size();
   const std::vector<Type> types = types_of(operands, site.location);
-  const TraceResult function = trace_function(body, operands, site);
+  TraceResult function = trace_function(body, operands, site);
   const std::vector<Type> values = function.graph.output_types();
-  const TraceResult derivative = trace_symbolically(rule, concatenated_types(types, types), site);
+  TraceResult derivative = trace_symbolically(rule, concatenated_types(types, types), site);
   const std::vector<Type> given = derivative.graph.output_types();
   for (size_t i = 0; i < values.size(); ++i) {
     require_type(given[i], values[i], leaf_of("the rule's value", results, i), site);
@@ -150,10 +150,15 @@ std::vector<Handle> emit_custom_jvp(BodyRef body, BodyRef rule, std::span<const 
   Captures captures;
   captures.add(function.captures);
   captures.add(derivative.captures);
+  std::vector<Graph> subgraphs;
+  if (captures.all().empty()) {  // the inputs are those that were traced
+    subgraphs.push_back(std::move(function.graph));
+    subgraphs.push_back(std::move(derivative.graph));
+    return emit_rules(prim::get<prim::CustomJvp>(), operands, {}, std::move(subgraphs), site);
+  }
   const std::vector<Type> all = concatenated_types(types, types_of(captures.all(), site.location));
   std::vector<size_t> positions = positions_of(derivative, 2 * n, captures, n);
   for (size_t i = n; i < 2 * n; ++i) positions[i] = all.size() + i - n;  // tangents, after operands and captures
-  std::vector<Graph> subgraphs;
   subgraphs.push_back(Rewired(function.graph, all, positions_of(function, n, captures, n)).finish());
   subgraphs.push_back(Rewired(derivative.graph, concatenated_types(all, all), positions).finish());
   const std::vector<Handle> marked = marked_captures(captures, {&function, &derivative}, site);
