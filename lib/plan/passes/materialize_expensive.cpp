@@ -123,7 +123,8 @@ class ExpensiveValues {
     return a_.num_uses(v) > 1 && is_reduced_[v.id()] ? repeated_[v.id()] : shared_[v.id()];
   }
 
-  /// Marks the values that reductions use, other than by way of materialized ones.
+  /// Marks the values that reductions use, other than by way of materialized ones, or of a broadcast: those are
+  /// computed in outer loops, where they are available after the reduction.
   void find_reduced() {
     for (size_t i = a_.order.size(); i-- > 0;) {
       const Equation& e = a_.order[i];
@@ -131,7 +132,11 @@ class ExpensiveValues {
       const bool reduced = std::any_of(e.results().begin(), e.results().end(),
                                        [&](Value v) { return is_reduced_[v.id()] && !values_.is_materialized(v); });
       if (!reduces && !reduced) continue;
-      for (const Value o : e.operands()) is_reduced_[o.id()] = true;
+      for (const Value o : e.operands()) {
+        const bool in_outer_loop =
+            !reduces && !e.results().empty() && g_.shape(o).num_elements() < g_.shape(e.result()).num_elements();
+        if (!in_outer_loop) is_reduced_[o.id()] = true;
+      }
     }
   }
 
