@@ -6,6 +6,8 @@
 #include <numbers>
 #include <utility>
 
+#include "frontend/transforms/common.h"
+
 namespace calque::detail::ops {
 namespace {
 
@@ -23,6 +25,33 @@ Expression power_of_two(Expression k) {
 }
 
 }  // namespace
+
+// ---- functions with rules
+
+namespace {
+
+std::vector<Handle> handles_of(std::span<const Expression> expressions) {
+  return {expressions.begin(), expressions.end()};
+}
+
+}  // namespace
+
+TracedFunction::TracedFunction(BodyRef f, std::span<const Expression> operands, const Site& s)
+    : graph_(trace_symbolically(f, types_of(handles_of(operands), s.at), {s.name, s.at, {}}).graph), s_(s) {}
+
+Expression TracedFunction::with_rule(std::span<const Expression> operands, BodyRef rule) const {
+  return {emit_custom_jvp(graph_, rule, handles_of(operands), {s_.name, s_.at, {}}).front(), s_};
+}
+
+Expression TracedFunction::without_derivatives(std::span<const Expression> operands) const {
+  const std::string reason = std::string(s_.name) + ": has derivatives of order one and two";
+  std::vector<Handle> refused, results;
+  for (const Expression e : operands)
+    refused.push_back(emit<prim::Captured>(s_, {e}, {{"by", std::string()}, {"value", reason}}));
+  std::vector<Graph> body(1, graph_);
+  emit(prim::get<prim::Call>(), refused, {{"name", graph_.name()}}, std::move(body), s_.at, results);
+  return {results.front(), s_};
+}
 
 // ---- pairs (Knuth, Dekker)
 

@@ -18,6 +18,21 @@ inline Digits digits_of(DType result) { return result == DType::f64 ? Digits::fu
 /// Of derivatives: a rule contains the function again, with a rule of its own as long as there are orders.
 inline constexpr int kIncompleteOrders = 2;
 
+/// A function of f64 elements, traced once: the rule of its derivative contains it again.
+class TracedFunction {
+ public:
+  /// `f` has as many operands as `operands`, which are only read for their type.
+  TracedFunction(BodyRef f, std::span<const Expression> operands, const Site& s);
+  /// With a rule, from operands and tangents to the value and its tangent.
+  Expression with_rule(std::span<const Expression> operands, BodyRef rule) const;
+  /// With derivatives that are errors.
+  Expression without_derivatives(std::span<const Expression> operands) const;
+
+ private:
+  Graph graph_;
+  const Site& s_;
+};
+
 /// Two operands as real floats of one shape: of `computed`, else of the type in which functions of several operations
 /// are. `dtype` is that of the result. Throws DTypeError for complex numbers.
 struct RealOperands {

@@ -8,10 +8,7 @@
 // steps of the recurrence I(a) = D(a) / a + I(a + 1), D(a + 1) = D(a) x (a + b) / a. e^-h has poles at log(x / y) +- pi
 // i and falls slowly before if a and b are small: there one interval of nodes ends and another begins. Where h is small
 // its terms of first order in u are joined: their coefficients cancel.
-#include <array>
 #include <numbers>
-
-#include "calque/detail/transforms/transform.h"
 
 #include "frontend/ops/incomplete.h"
 
@@ -174,33 +171,42 @@ Expression refused(Expression e, const char* reason, const Site& s) {
   return {emit<prim::Captured>(s, {e}, {{"by", std::string()}, {"value", std::string(s.name) + ": " + reason}}), s};
 }
 
-Expression beta_density(int orders, Expression a, Expression b, Expression x, Digits digits, const Site& s) {
-  if (orders == 0) return beta_density_value(a, b, refused(x, "has derivatives of order one and two", s), digits);
-  const TraceBody body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    out.push_back(beta_density_value({in[0], s}, {in[1], s}, {in[2], s}, digits));
+struct BetaFunctions {
+  TracedFunction density, distribution;
+  const Site& s;
+};
+
+BetaFunctions beta_functions(std::span<const Expression> operands, DType accuracy, const Site& s) {
+  const auto density = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    out.push_back(beta_density_value({in[0], s}, {in[1], s}, {in[2], s}, digits_of(accuracy)));
   };
-  const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    const Expression a_(in[0], s), b_(in[1], s), x_(in[2], s), dx(in[5], s);
-    const Expression p = beta_density(orders - 1, a_, b_, x_, digits, s);
+  const auto distribution = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    out.push_back(beta_value({in[0], s}, {in[1], s}, {in[2], s}, accuracy, s));
+  };
+  return {{density, operands, s}, {distribution, operands, s}, s};
+}
+
+Expression beta_density(int orders, Expression a, Expression b, Expression x, const BetaFunctions& f) {
+  const Expression operands[] = {a, b, x};
+  if (orders == 0) return f.density.without_derivatives(operands);
+  const auto rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    const Expression a_(in[0], f.s), b_(in[1], f.s), x_(in[2], f.s), dx(in[5], f.s);
+    const Expression p = beta_density(orders - 1, a_, b_, x_, f);
     out.push_back(p);
     out.push_back(dx.of<prim::StrongMul>(p * ((a_ - 1.0) / x_ - (b_ - 1.0) / (1.0 - x_))));
   };
-  const Handle operands[] = {a, b, x};
-  return {emit_custom_jvp(body, rule, operands, {}, {s.name, s.at, {}}).front(), s};
+  return f.density.with_rule(operands, rule);
 }
 
-Expression beta_function(int orders, Expression a, Expression b, Expression x, DType accuracy, const Site& s) {
-  if (orders == 0) return beta_value(a, b, refused(x, "has derivatives of order one and two", s), accuracy, s);
-  const TraceBody body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    out.push_back(beta_value({in[0], s}, {in[1], s}, {in[2], s}, accuracy, s));
+Expression beta_function(int orders, Expression a, Expression b, Expression x, const BetaFunctions& f) {
+  const Expression operands[] = {a, b, x};
+  if (orders == 0) return f.distribution.without_derivatives(operands);
+  const auto rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    const Expression a_(in[0], f.s), b_(in[1], f.s), x_(in[2], f.s), dx(in[5], f.s);
+    out.push_back(beta_function(orders - 1, a_, b_, x_, f));
+    out.push_back(dx.of<prim::StrongMul>(beta_density(orders - 1, a_, b_, x_, f)));
   };
-  const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    const Expression a_(in[0], s), b_(in[1], s), x_(in[2], s), dx(in[5], s);
-    out.push_back(beta_function(orders - 1, a_, b_, x_, accuracy, s));
-    out.push_back(dx.of<prim::StrongMul>(beta_density(orders - 1, a_, b_, x_, digits_of(accuracy), s)));
-  };
-  const Handle operands[] = {a, b, x};
-  return {emit_custom_jvp(body, rule, operands, {}, {s.name, s.at, {}}).front(), s};
+  return f.distribution.with_rule(operands, rule);
 }
 
 }  // namespace
@@ -214,7 +220,9 @@ Handle betainc(const Operand& a, const Operand& b, const Operand& x, Location at
   broadcast_together(xs, s);
   const auto in = [&](int i) -> Expression { return {convert(xs[i], DType::f64, s), s}; };
   constexpr const char* kReason = "has no derivatives by a and b; differentiate by x alone";
-  return beta_function(kIncompleteOrders, refused(in(0), kReason, s), refused(in(1), kReason, s), in(2), d, s).as(d);
+  const Expression operands[] = {refused(in(0), kReason, s), refused(in(1), kReason, s), in(2)};
+  const BetaFunctions f = beta_functions(operands, d, s);
+  return beta_function(kIncompleteOrders, operands[0], operands[1], operands[2], f).as(d);
 }
 
 }  // namespace calque::detail::ops

@@ -7,10 +7,9 @@
 // P is that of a + 4, which falls fast where a and x are small too, and steps of the recurrence P(a) = D(a) / a + P(a +
 // 1), D(a + 1) = D(a) x / a. For small a and x, where Q may be small on either side: with g = x^a / gamma(a + 1),
 // Q = (1 - g) - g a S, S a power series.
-#include <array>
 #include <numbers>
-
-#include "calque/detail/transforms/transform.h"
+#include <optional>
+#include <span>
 
 #include "frontend/ops/incomplete.h"
 
@@ -40,17 +39,31 @@ Expression prefactor(Expression a, Expression x, Digits digits) {
   return exp_of(log_deviance(a, {x, x.number(0)}, d)) * (root / scaled_gamma(a));
 }
 
-/// The sum of (-x)^n / (n! (a + n)), n from 1, for x <= 1.5.
+/// The integral of t^(a - 1) (e^(-x t) - 1) for t from 0 to 1, of x <= 1.5: e^-z - 1 is a polynomial of least relative
+/// error on [0, 1.5], 6e-11 or 1e-18.
 Expression power_series(Expression a, Expression x, Digits digits) {
-  const int last = digits == Digits::full ? 23 : 14;
-  Expression power = x, sum = -x / (a + 1.0);
-  double factor = -1;
-  for (int n = 2; n <= last; ++n) {
-    power = power * x;
-    factor /= -n;
-    sum = sum + power * (factor / (a + static_cast<double>(n)));
-  }
-  return sum;
+  constexpr double kSingle[] = {-0.999999999942351733,     0.4999999941293107927,    -0.1666665665750307033,
+                                0.04166600085602124954,    -0.008331087831912875151, 0.001384579217398150129,
+                                -0.0001934693789210054003, 2.139940925754114364e-5,  -1.408723883205222796e-6};
+  constexpr double kFull[] = {-1,
+                              0.4999999999999997094,
+                              -0.1666666666666545027,
+                              0.04166666666646495815,
+                              -0.008333333331579129746,
+                              0.00138888887970911988,
+                              -0.0001984126671583370326,
+                              2.480151475629311407e-5,
+                              -2.755613996764901639e-6,
+                              2.754373133905618175e-7,
+                              -2.494127202567580391e-8,
+                              2.024693761305581174e-9,
+                              -1.365431134885738735e-10,
+                              5.708961719574338233e-12};
+  const std::span<const double> terms = digits == Digits::full ? std::span<const double>(kFull) : kSingle;
+  size_t n = terms.size();
+  Expression sum = terms[n - 1] / (a + static_cast<double>(n));
+  while (--n > 0) sum = sum * x + terms[n - 1] / (a + static_cast<double>(n));
+  return sum * x;
 }
 
 /// -log(gamma(1 + x)) / x of x in [0, 1], to 1.4e-10.
@@ -120,15 +133,6 @@ Expression gamma_value(Expression a_, Expression x_, Tail tail, DType accuracy, 
   return in.where.choose(small.choose(of_small, below.choose(1.0 - side, side)), edge(1, 0));
 }
 
-/// The operands, which are not differentiated: doing so is an error.
-std::array<Expression, 2> undifferentiated(Expression a, Expression x, const Site& s) {
-  const auto refused = [&](Expression e) -> Expression {
-    const std::string reason = std::string(s.name) + ": has derivatives of order one and two";
-    return {emit<prim::Captured>(s, {e}, {{"by", std::string()}, {"value", reason}}), s};
-  };
-  return {refused(a), refused(x)};
-}
-
 /// The density x^(a - 1) e^-x / gamma(a) of the gamma distribution.
 Expression gamma_density_value(Expression a_, Expression x_, Digits digits) {
   const GammaDomain in(a_, x_);
@@ -138,17 +142,35 @@ Expression gamma_density_value(Expression a_, Expression x_, Digits digits) {
   return in.where.choose(prefactor(in.a, in.x, digits) / in.x, valid.choose(edge, a_.number(kNaN)));
 }
 
-Expression gamma_density(int orders, Expression a, Expression x, Digits digits, const Site& s) {
-  if (orders == 0) {
-    const auto [fixed_a, fixed_x] = undifferentiated(a, x, s);
-    return gamma_density_value(fixed_a, fixed_x, digits);
-  }
-  const TraceBody body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    out.push_back(gamma_density_value({in[0], s}, {in[1], s}, digits));
+/// The density and one of the distribution functions, or neither.
+struct GammaFunctions {
+  TracedFunction density;
+  std::optional<TracedFunction> distribution;
+  Tail tail = Tail::lower;
+  DType accuracy;
+  const Site& s;
+};
+
+TracedFunction traced_density(std::span<const Expression> operands, DType accuracy, const Site& s) {
+  const auto body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    out.push_back(gamma_density_value({in[0], s}, {in[1], s}, digits_of(accuracy)));
   };
-  const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    const Expression a_(in[0], s), x_(in[1], s), da(in[2], s), dx(in[3], s);
-    const Expression p = gamma_density(orders - 1, a_, x_, digits, s);
+  return {body, operands, s};
+}
+
+TracedFunction traced_distribution(std::span<const Expression> operands, Tail tail, DType accuracy, const Site& s) {
+  const auto body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    out.push_back(gamma_value({in[0], s}, {in[1], s}, tail, accuracy, s));
+  };
+  return {body, operands, s};
+}
+
+Expression gamma_density(int orders, Expression a, Expression x, const GammaFunctions& f) {
+  const Expression operands[] = {a, x};
+  if (orders == 0) return f.density.without_derivatives(operands);
+  const auto rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    const Expression a_(in[0], f.s), x_(in[1], f.s), da(in[2], f.s), dx(in[3], f.s);
+    const Expression p = gamma_density(orders - 1, a_, x_, f);
     const Expression none = x_ == 0.0, some = none.choose(x_.number(1), x_);
     // At zero, (a - 1) p / x is a limit, by a: 0 from 2 on, infinite below except at 1.
     const Expression limit = (a_ == 1.0).choose(
@@ -158,43 +180,39 @@ Expression gamma_density(int orders, Expression a, Expression x, Digits digits, 
     out.push_back(p);
     out.push_back(da.of<prim::StrongMul>(by_a) + dx.of<prim::StrongMul>(by_x));
   };
-  const Handle operands[] = {a, x};
-  return {emit_custom_jvp(body, rule, operands, {}, {s.name, s.at, {}}).front(), s};
+  return f.density.with_rule(operands, rule);
 }
 
 /// The derivative of P(a, x) by a: -D d log x / da.
-Expression slope_by_a(int orders, Expression a_, Expression x_, DType accuracy, const Site& s) {
+Expression slope_by_a(int orders, Expression a_, Expression x_, const GammaFunctions& f) {
   const GammaDomain in(a_, x_);
   const Expression derivative =
-      log_derivative_of_sample(in.a, in.x.of<prim::Log>(), in.x, derivative_precision(accuracy), s);
-  const Expression inside = -(in.x * gamma_density(orders, in.a, in.x, digits_of(accuracy), s) * derivative);
+      log_derivative_of_sample(in.a, in.x.of<prim::Log>(), in.x, derivative_precision(f.accuracy), f.s);
+  const Expression inside = -(in.x * gamma_density(orders, in.a, in.x, f) * derivative);
   const Expression valid = (a_ > 0.0) & (x_ >= 0.0);
   return in.where.choose(inside, valid.choose(a_.number(0), a_.number(kNaN)));
 }
 
-Expression gamma_function(int orders, Expression a, Expression x, Tail tail, DType accuracy, const Site& s) {
-  if (orders == 0) {
-    const auto [fixed_a, fixed_x] = undifferentiated(a, x, s);
-    return gamma_value(fixed_a, fixed_x, tail, accuracy, s);
-  }
-  const TraceBody body = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    out.push_back(gamma_value({in[0], s}, {in[1], s}, tail, accuracy, s));
-  };
-  const TraceBody rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
-    const Expression a_(in[0], s), x_(in[1], s), da(in[2], s), dx(in[3], s);
-    const Expression by_a = slope_by_a(orders - 1, a_, x_, accuracy, s);
-    const Expression by_x = gamma_density(orders - 1, a_, x_, digits_of(accuracy), s);
+Expression gamma_function(int orders, Expression a, Expression x, const GammaFunctions& f) {
+  const Expression operands[] = {a, x};
+  if (orders == 0) return f.distribution->without_derivatives(operands);
+  const auto rule = [&](std::span<const Handle> in, std::vector<Handle>& out) {
+    const Expression a_(in[0], f.s), x_(in[1], f.s), da(in[2], f.s), dx(in[3], f.s);
+    const Expression by_a = slope_by_a(orders - 1, a_, x_, f);
+    const Expression by_x = gamma_density(orders - 1, a_, x_, f);
     const Expression slope = da.of<prim::StrongMul>(by_a) + dx.of<prim::StrongMul>(by_x);
-    out.push_back(gamma_function(orders - 1, a_, x_, tail, accuracy, s));
-    out.push_back(tail == Tail::lower ? slope : -slope);
+    out.push_back(gamma_function(orders - 1, a_, x_, f));
+    out.push_back(f.tail == Tail::lower ? slope : -slope);
   };
-  const Handle operands[] = {a, x};
-  return {emit_custom_jvp(body, rule, operands, {}, {s.name, s.at, {}}).front(), s};
+  return f.distribution->with_rule(operands, rule);
 }
 
 Handle incomplete_gamma(const Operand& a, const Operand& x, Tail tail, const Site& s) {
   const RealOperands in = real_operands(a, x, DType::f64, s);
-  return gamma_function(kIncompleteOrders, in.x, in.y, tail, in.dtype, s).as(in.dtype);
+  const Expression operands[] = {in.x, in.y};
+  const GammaFunctions f{traced_density(operands, in.dtype, s), traced_distribution(operands, tail, in.dtype, s), tail,
+                         in.dtype, s};
+  return gamma_function(kIncompleteOrders, in.x, in.y, f).as(in.dtype);
 }
 
 }  // namespace
@@ -210,7 +228,9 @@ Handle igammac(const Operand& a, const Operand& x, Location at) {
 Handle igamma_grad_a(const Operand& a, const Operand& x, Location at) {
   const Site s{"igamma_grad_a", at};
   const RealOperands in = real_operands(a, x, DType::f64, s);
-  return slope_by_a(kIncompleteOrders, in.x, in.y, in.dtype, s).as(in.dtype);
+  const Expression operands[] = {in.x, in.y};
+  const GammaFunctions f{traced_density(operands, in.dtype, s), {}, {}, in.dtype, s};
+  return slope_by_a(kIncompleteOrders, in.x, in.y, f).as(in.dtype);
 }
 
 Handle random_gamma_grad(const Operand& a, const Operand& sample, Location at) {

@@ -22,6 +22,10 @@ TraceResult trace_function(BodyRef body, std::span<const Handle> operands, const
 TraceResult trace_symbolically(BodyRef body, std::span<const Type> operands, const TransformSite& site,
                                Hoist* hoist = nullptr);
 
+/// As the public one, of a function that is traced already and has no captures; nor may the rule have any.
+std::vector<Handle> emit_custom_jvp(const Graph& function, BodyRef rule, std::span<const Handle> operands,
+                                    const TransformSite& site);
+
 std::vector<Type> types_of(std::span<const Handle> values, Location location);
 std::vector<Handle> concatenated(std::span<const Handle> a, std::span<const Handle> b);
 /// A mask of `size` with the first `count` set.

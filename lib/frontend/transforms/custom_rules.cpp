@@ -122,6 +122,27 @@ std::vector<Handle> marked_captures(const Captures& captures, std::initializer_l
   return marked;
 }
 
+/// The rule of a custom_jvp, of operands and tangents. Throws if the types of its results are not the function's.
+TraceResult trace_jvp_rule(BodyRef rule, std::span<const Type> operands, const Graph& function,
+                           const std::vector<std::string>& results, const TransformSite& site) {
+  const std::vector<Type> values = function.output_types();
+  TraceResult derivative = trace_symbolically(rule, concatenated_types(operands, operands), site);
+  const std::vector<Type> given = derivative.graph.output_types();
+  for (size_t i = 0; i < values.size(); ++i) {
+    require_type(given[i], values[i], leaf_of("the rule's value", results, i), site);
+    require_type(given[values.size() + i], values[i], leaf_of("the rule's tangent", results, i), site);
+  }
+  return derivative;
+}
+
+std::vector<Handle> emit_jvp(std::span<const Handle> operands, std::span<const Handle> captures, Graph function,
+                             Graph derivative, const TransformSite& site) {
+  std::vector<Graph> subgraphs;
+  subgraphs.push_back(std::move(function));
+  subgraphs.push_back(std::move(derivative));
+  return emit_rules(prim::get<prim::CustomJvp>(), operands, captures, std::move(subgraphs), site);
+}
+
 }  // namespace
 
 std::vector<Handle> emit_checkpoint(BodyRef body, std::span<const Handle> operands, const TransformSite& site) {
@@ -139,30 +160,25 @@ std::vector<Handle> emit_custom_jvp(BodyRef body, BodyRef rule, std::span<const 
   const size_t n = operands.size();
   const std::vector<Type> types = types_of(operands, site.location);
   TraceResult function = trace_function(body, operands, site);
-  const std::vector<Type> values = function.graph.output_types();
-  TraceResult derivative = trace_symbolically(rule, concatenated_types(types, types), site);
-  const std::vector<Type> given = derivative.graph.output_types();
-  for (size_t i = 0; i < values.size(); ++i) {
-    require_type(given[i], values[i], leaf_of("the rule's value", results, i), site);
-    require_type(given[values.size() + i], values[i], leaf_of("the rule's tangent", results, i), site);
-  }
-
+  TraceResult derivative = trace_jvp_rule(rule, types, function.graph, results, site);
   Captures captures;
   captures.add(function.captures);
   captures.add(derivative.captures);
-  std::vector<Graph> subgraphs;
-  if (captures.all().empty()) {  // the inputs are those that were traced
-    subgraphs.push_back(std::move(function.graph));
-    subgraphs.push_back(std::move(derivative.graph));
-    return emit_rules(prim::get<prim::CustomJvp>(), operands, {}, std::move(subgraphs), site);
-  }
+  // Without captures the inputs are those that were traced.
+  if (captures.all().empty())
+    return emit_jvp(operands, {}, std::move(function.graph), std::move(derivative.graph), site);
   const std::vector<Type> all = concatenated_types(types, types_of(captures.all(), site.location));
   std::vector<size_t> positions = positions_of(derivative, 2 * n, captures, n);
   for (size_t i = n; i < 2 * n; ++i) positions[i] = all.size() + i - n;  // tangents, after operands and captures
-  subgraphs.push_back(Rewired(function.graph, all, positions_of(function, n, captures, n)).finish());
-  subgraphs.push_back(Rewired(derivative.graph, concatenated_types(all, all), positions).finish());
   const std::vector<Handle> marked = marked_captures(captures, {&function, &derivative}, site);
-  return emit_rules(prim::get<prim::CustomJvp>(), operands, marked, std::move(subgraphs), site);
+  return emit_jvp(operands, marked, Rewired(function.graph, all, positions_of(function, n, captures, n)).finish(),
+                  Rewired(derivative.graph, concatenated_types(all, all), positions).finish(), site);
+}
+
+std::vector<Handle> emit_custom_jvp(const Graph& function, BodyRef rule, std::span<const Handle> operands,
+                                    const TransformSite& site) {
+  TraceResult derivative = trace_jvp_rule(rule, function.input_types(), function, {}, site);
+  return emit_jvp(operands, {}, function, std::move(derivative.graph), site);
 }
 
 std::vector<Handle> emit_custom_vjp(BodyRef body, BodyRef forward, BodyRef backward, std::span<const Handle> operands,
