@@ -2,7 +2,8 @@
 # calque_join_layers(): the library `calque` of all layers, alias calque::calque.
 
 # Layers whose branches guide the fuzzers of test/fuzz. Sanitizers check the others too, but counters there would only
-# slow down every build and test.
+# slow down every build and test. Operands of comparisons guide them through texts alone, which ir reads: the reference
+# evaluator of primitives compares for every element.
 set(CALQUE_FUZZED_LAYERS ir primitives transform)
 
 set(CALQUE_DEVICE_EMITTERS
@@ -18,7 +19,11 @@ function(calque_add_layer layer)
   target_include_directories(calque_${layer} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
   target_link_libraries(calque_${layer} PRIVATE calque_flags calque_private_dependencies)
   if(CALQUE_FUZZ AND layer IN_LIST CALQUE_FUZZED_LAYERS)
-    target_compile_options(calque_${layer} PRIVATE -fsanitize=fuzzer-no-link)
+    if(layer STREQUAL "ir")
+      target_compile_options(calque_${layer} PRIVATE -fsanitize=fuzzer-no-link)
+    else()
+      target_compile_options(calque_${layer} PRIVATE -fsanitize-coverage=inline-8bit-counters,pc-table)
+    endif()
   endif()
   # Parsing LLVM's headers dominates compile time, so the files of codegen are always compiled in unity groups (below).
   if(CALQUE_UNITY AND NOT layer STREQUAL "codegen")
