@@ -196,19 +196,95 @@ auto qr(const A& a, Loc loc = Loc::current()) {
       "linalg::qr", loc, [&](std::span<const detail::Operand> o) { return detail::ops::linalg::qr(o[0], loc); }, a);
 }
 
-/// (x, residuals): the x [..., n, k] for which |a x - b| is least, for each column of b, where a [..., m, n] has full
-/// rank; if m < n, the x of least norm among those with a x = b. residuals [..., k] are the sums of squares of b - a x.
-/// b is one vector [m], for all matrices, which gives x [..., n] and residuals [..., 1], or matrices [..., m, k]; batch
-/// dimensions broadcast. By QR: a matrix of less than full rank gives infinities, NaN, or great numbers. Throws
-/// ShapeError when the numbers of rows differ or the batch dimensions do not broadcast, DTypeError for 16-bit floats.
-///     linalg::lstsq(D{{1}, {1}}, D{1, 3})  // [2.], [2.]
+/// (w, v): the eigenvalues w [..., n], real and ascending, and in the columns of v [..., n, n] the eigenvectors of each
+/// Hermitian (or symmetric) matrix a [..., n, n]: a v = v diag(w), v is unitary. They are those of (a + adjoint(a)) /
+/// 2, whatever a is. In each vector the component of greatest magnitude, the first of equal ones, is real and positive.
+/// Infinities and NaN in a matrix give NaN in all its results, in those alone. The derivative (Giles, 2008) of v is NaN
+/// where values are equal, as their vectors are any basis; that of w is not. Throws ShapeError for arrays that are not
+/// square matrices, DTypeError for 16-bit floats.
+///     linalg::eigh(D{{2, 1}, {1, 2}})  // [1. 3.],
+///                                      // [[ 0.70710678  0.70710678]
+///                                      //  [-0.70710678  0.70710678]]
+template <ArrayLike A>
+auto eigh(const A& a, Loc loc = Loc::current()) {
+  using E = inexact_t<elem_t<A>>;
+  return detail::apply_tuple<out_t<real_t<E>, A>, out_t<E, A>>(
+      "linalg::eigh", loc, [&](std::span<const detail::Operand> o) { return detail::ops::linalg::eigh(o[0], loc); }, a);
+}
+
+/// The eigenvalues [..., n] alone, as `eigh`: their derivative needs no values apart from each other.
+///     linalg::eigvalsh(D{{2, 1}, {1, 2}})  // [1. 3.]
+template <ArrayLike A>
+[[nodiscard]] out_t<real_t<inexact_t<elem_t<A>>>, A> eigvalsh(const A& a, Loc loc = Loc::current()) {
+  return detail::apply_unary<out_t<real_t<inexact_t<elem_t<A>>>, A>>("linalg::eigvalsh", &detail::ops::linalg::eigvalsh,
+                                                                     a, loc);
+}
+
+/// (u, s, vh) with a = u diag(s) vh for each matrix a [..., m, n]: the k = min(m, n) singular values s [..., k], real
+/// and descending, u [..., m, k] with orthonormal columns and vh [..., k, n] with orthonormal rows, the adjoint of the
+/// right vectors. In each row of vh the component of greatest magnitude, the first of equal ones, is real and positive.
+/// Infinities and NaN in a matrix give NaN in all its results, in those alone. The derivatives of u and vh (Townsend,
+/// 2016) are NaN where singular values are equal; those of s are not. Throws ShapeError for rank 0 and 1, DTypeError
+/// for 16-bit floats.
+///     linalg::svd(D{{3}, {4}})  // [[0.6]
+///                               //  [0.8]],
+///                               // [5.],
+///                               // [[1.]]
+template <ArrayLike A>
+auto svd(const A& a, Loc loc = Loc::current()) {
+  using E = inexact_t<elem_t<A>>;
+  using X = out_t<E, A>;
+  return detail::apply_tuple<X, out_t<real_t<E>, A>, X>(
+      "linalg::svd", loc, [&](std::span<const detail::Operand> o) { return detail::ops::linalg::svd(o[0], loc); }, a);
+}
+
+/// The singular values [..., min(m, n)] alone, as `svd`: their derivative needs no values apart from each other.
+///     linalg::svdvals(D{{0, 2}, {1, 0}})  // [2. 1.]
+template <ArrayLike A>
+[[nodiscard]] out_t<real_t<inexact_t<elem_t<A>>>, A> svdvals(const A& a, Loc loc = Loc::current()) {
+  return detail::apply_unary<out_t<real_t<inexact_t<elem_t<A>>>, A>>("linalg::svdvals", &detail::ops::linalg::svdvals,
+                                                                     a, loc);
+}
+
+/// The pseudo-inverse [..., n, m] of each matrix a [..., m, n], by its singular values: those of at most rcond times
+/// the greatest count as 0; without rcond, 10 max(m, n) eps. The derivative (Golub and Pereyra, 1973) is that at
+/// constant rank, and exists for equal singular values, too. NaN of matrices with infinities or NaN. Throws ShapeError
+/// for rank 0 and 1, DTypeError for 16-bit floats.
+///     linalg::pinv(D{{2, 0}, {0, 0}, {0, 0}})  // [[0.5 0.  0. ]
+///                                              //  [0.  0.  0. ]]
+template <ArrayLike A>
+[[nodiscard]] out_t<inexact_t<elem_t<A>>, A> pinv(const A& a, std::optional<double> rcond = {},
+                                                  Loc loc = Loc::current()) {
+  return detail::apply<out_t<inexact_t<elem_t<A>>, A>>(
+      "linalg::pinv", loc,
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::pinv(o[0], rcond, loc); }, a);
+}
+
+/// (x, residuals, rank, s): of the x [..., n, k] for which |a x - b| is least, for each column of b, those of least
+/// norm; a is [..., m, n], of any rank. residuals [..., k] are the sums of squares of b - a x. rank, int32 [...], is
+/// the number of singular values s [..., min(m, n)] that are greater than rcond times the greatest, as which the others
+/// count 0; without rcond, max(m, n) eps. b is one vector [m], for all matrices, which gives x [..., n] and residuals
+/// [..., 1], or matrices [..., m, k]; batch dimensions broadcast. The derivative is that of `pinv`. Throws ShapeError
+/// when the numbers of rows differ or the batch dimensions do not broadcast, DTypeError for 16-bit floats.
+///     linalg::lstsq(D{{2}, {0}}, D{2, 3})  // [1.], [9.], 1, [2.]
 template <OperandLike A, OperandLike B>
   requires(ArrayLike<A> || ArrayLike<B>)
-auto lstsq(const A& a, const B& b, Loc loc = Loc::current()) {
+auto lstsq(const A& a, const B& b, std::optional<double> rcond = {}, Loc loc = Loc::current()) {
   using E = inexact_t<promoted_elem_t<A, B>>;
-  return detail::apply_tuple<out_t<E, A, B>, out_t<real_t<E>, A, B>>(
+  using R = out_t<real_t<E>, A, B>;
+  return detail::apply_tuple<out_t<E, A, B>, R, out_t<int32_t, A, B>, R>(
       "linalg::lstsq", loc,
-      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::lstsq(o[0], o[1], loc); }, a, b);
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::lstsq(o[0], o[1], rcond, loc); }, a, b);
+}
+
+/// The number of singular values of each matrix a [..., m, n] that are greater than rcond times the greatest; without
+/// rcond, max(m, n) eps. int32 [...]. Throws ShapeError for rank 0 and 1, DTypeError for 16-bit floats.
+///     linalg::matrix_rank(D{{1, 2}, {2, 4}})  // 1
+template <ArrayLike A>
+[[nodiscard]] out_t<int32_t, A> matrix_rank(const A& a, std::optional<double> rcond = {}, Loc loc = Loc::current()) {
+  return detail::apply<out_t<int32_t, A>>(
+      "linalg::matrix_rank", loc,
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::matrix_rank(o[0], rcond, loc); }, a);
 }
 
 /// a * a * ... * a, n factors, for each matrix a [..., n, n], by repeated squaring; the identity for n = 0, a power of
@@ -255,9 +331,9 @@ norm_t<X> norm(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::cu
 /// The norm of this order. Of vectors: `one` is the sum of |x|, `two` as above, `inf` the greatest |x|, `minus_inf` the
 /// least, `minus_one` and `minus_two` the root of the sum of |x|^p for p = -1 and -2. Of matrices: `fro` as above,
 /// `one` the greatest sum of |x| of a column and `minus_one` the least, `inf` and `minus_inf` those of rows. Axes,
-/// types and derivatives at 0 are as above; ties share the derivative of a maximum or minimum equally. No elements have
-/// the norm 0. Throws ShapeError as above, and for a scalar, `fro` or `nuc` of vectors, and a least of no elements;
-/// CompileError for `nuc`, `two` and `minus_two` of matrices, which need singular values.
+/// types and derivatives at 0 are as above; ties share the derivative of a maximum or minimum equally. Of singular
+/// values `nuc` is the sum, `two` the greatest and `minus_two` the least. No elements have the norm 0. Throws
+/// ShapeError as above, and for a scalar, `fro` or `nuc` of vectors, and a least of no elements.
 ///     linalg::norm(D{{1, -2}, {3, 4}}, linalg::ord::inf)  // 7.0
 template <ArrayLike X>
 norm_t<X> norm(const X& x, ord order, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
@@ -278,6 +354,19 @@ norm_t<X> norm(const X& x, P p, Axes axes = {}, KeepDims keep = {}, Loc loc = Lo
     return detail::ops::linalg::norm(o[0], static_cast<double>(p), axes, keep.value, loc);
   };
   return detail::apply<norm_t<X>>("linalg::norm", loc, f, x);
+}
+
+/// The condition number [...] of each matrix a [..., m, n]: its norm times that of its inverse; of `two` and
+/// `minus_two` the quotient of the greatest and the least singular value, or the reverse, of matrices of any shape.
+/// Infinite of singular matrices; with other orders than those it may be great instead, or NaN. Of the real type of a.
+/// Throws ShapeError for a matrix without elements, for other orders for matrices that are not square, and DTypeError
+/// for 16-bit floats.
+///     linalg::cond(D{{4, 0}, {0, 2}})  // 2.0
+template <ArrayLike A>
+[[nodiscard]] norm_t<A> cond(const A& a, ord order = ord::two, Loc loc = Loc::current()) {
+  return detail::apply<norm_t<A>>(
+      "linalg::cond", loc,
+      [&](std::span<const detail::Operand> o) { return detail::ops::linalg::cond(o[0], order, loc); }, a);
 }
 
 // ---- products

@@ -53,11 +53,12 @@ TEST(EigenSystems, LstsqHasTheSizesOfTheSolution) {
   const Eigen::MatrixXd residuals = (b - numbers::product(a, x)).colwise().squaredNorm();
   const auto f = [&](TD t) {
     const TMatrix<5, 3> m(t);
-    const auto [y, squares] = la::lstsq(m, Eigen::Matrix<double, 5, 2>(b));
+    const auto [y, squares, rank, values] = la::lstsq(m, Eigen::Matrix<double, 5, 2>(b));
     static_assert(same<decltype(y), TMatrix<3, 2>> && same<decltype(squares), TVector<2>>);
-    const auto [z, one] = la::lstsq(m, Eigen::Matrix<double, 5, 1>(b.col(0)));
+    static_assert(same<decltype(rank), Tracer<int32_t>> && same<decltype(values), TVector<3>>);
+    const auto [z, one, rank_of_one, values_of_one] = la::lstsq(m, Eigen::Matrix<double, 5, 1>(b.col(0)));
     static_assert(same<decltype(z), TVector<3>> && same<decltype(one), TMatrix<1>>);
-    const auto [w, two] = la::lstsq(m, TD(TMatrix<5, 2>(b.cast<TD>())));
+    const auto [w, two, rank_of_two, values_of_two] = la::lstsq(m, TD(TMatrix<5, 2>(b.cast<TD>())));
     static_assert(same<decltype(w), TD>);
     TMatrix<4, 6> all;
     all << y, z, z, TMatrix<3, 2>(w), squares.transpose(), one, one, TVector<2>(two).transpose();

@@ -248,7 +248,8 @@ TEST(RandomGraphs, UseEveryPrimitiveAndDependOnTheSeedAlone) {
     const bool no_value = name == "custom_linear", no_derivative = name == "captured";
     // Of any numbers, few matrices have a factor, and their rounding depends on their condition.
     constexpr std::string_view kOfMatrices[] = {"cholesky", "triangular_solve", "lu", "lu_solve", "batched_cholesky",
-                                                "det",      "slogdet",          "qr"};
+                                                "det",      "slogdet",          "qr", "eigh",     "svd",
+                                                "pinv"};
     const bool of_matrices = std::ranges::find(kOfMatrices, name) != std::end(kOfMatrices);
     // test/sorting has its own rows, test/implicit its own graphs.
     constexpr std::string_view kElsewhere[] = {"host_call", "sort", "permute", "custom_root", "linear_solve"};

@@ -127,23 +127,27 @@ TEST(Lu, HasFactorsOfTheMatrix) {
   EXPECT_TRUE(close(la::lu_solve(packed, perm, D(b.at(all, 0))), la::solve(matrix(4), D(b.at(all, 0)))));
 }
 
-TEST(Qr, SolvesLeastSquares) {
+TEST(Svd, SolvesLeastSquares) {
   const D a = exp(sides({7, 3})), b = sides({7, 2}) + 1.0, v = D(b.at(all, 1));
   const auto f = jit([](auto x, auto y) { return la::lstsq(x, y); });
-  const auto [x, residuals] = f(a, b);
+  const auto [x, residuals, rank, values] = f(a, b);
+  EXPECT_EQ(rank.item(), 3);
+  EXPECT_TRUE(close(values, la::svdvals(a)));
   const D normal = la::solve(matmul(transpose(a), a), matmul(transpose(a), b));
   EXPECT_TRUE(close(x, normal, 1e-10));
   EXPECT_TRUE(close(residuals, sum(square(b - matmul(a, x)), {0})));
-  const auto [y, one] = f(a, v);
+  const auto [y, one, rank_of_one, values_of_one] = f(a, v);
   EXPECT_TRUE(close(y, D(x.at(all, 1))));
   EXPECT_EQ(one.shape(), Shape{1});
   // Wide: of least norm.
-  const auto [z, none] = f(transpose(a), sides({3}));
+  const auto [z, none, rank_of_wide, values_of_wide] = f(transpose(a), sides({3}));
   EXPECT_TRUE(close(matmul(transpose(a), z), sides({3})));
   EXPECT_TRUE(close(z, matmul(a, la::solve(matmul(transpose(a), a), sides({3}))), 1e-10));
   EXPECT_TRUE(close(none, D{0}));
   const D batch = stack({a, a * 2.0}, 0);
-  const auto [both, left] = f(batch, b);
+  const auto [both, left, ranks, all_values] = f(batch, b);
+  EXPECT_TRUE(array_equal(ranks, Array<int32_t>{3, 3}));
+  EXPECT_EQ(all_values.shape(), (Shape{2, 3}));
   EXPECT_TRUE(close(both.at(1), x / 2.0));
   EXPECT_EQ(left.shape(), (Shape{2, 2}));
   const auto [q, r] = la::qr(batch);

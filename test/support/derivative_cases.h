@@ -36,8 +36,8 @@ inline Interval smooth_interval(std::string_view primitive, size_t operand) {
 }
 
 inline bool is_one_of_matrices(std::string_view primitive) {
-  constexpr std::string_view kAre[] = {"cholesky", "triangular_solve", "lu", "det", "slogdet",
-                                       "qr",       "batched_cholesky"};
+  constexpr std::string_view kAre[] = {"cholesky", "triangular_solve", "lu",  "det", "slogdet",
+                                       "qr",       "batched_cholesky", "pinv"};
   return std::ranges::find(kAre, primitive) != std::end(kAre);
 }
 

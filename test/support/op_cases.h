@@ -208,6 +208,20 @@ inline std::optional<OpCase> of_matrices(const OpRequest& r, Rng& rng) {
   return OpCase{{sample_array({r.dtype, Shape(dims)}, rng, r.domain)}, {}, {}};
 }
 
+/// Matrices, square ones if `Square`, whose vectors are results or not.
+template <bool Square>
+std::optional<OpCase> spectrum(const OpRequest& r, Rng& rng) {
+  std::optional<OpCase> c = Square ? of_square_matrices(r, rng) : of_matrices(r, rng);
+  if (c) c->attributes.set("vectors", rng.chance(50));
+  return c;
+}
+
+inline std::optional<OpCase> pinv(const OpRequest& r, Rng& rng) {
+  std::optional<OpCase> c = of_matrices(r, rng);
+  if (c) c->attributes.set("rcond", 1e-3);
+  return c;
+}
+
 /// Permutations of 0, 1 ... n - 1 as rows [..., n].
 inline AnyArray orders_of_rows(const Shape& shape, Rng& rng) {
   const int64_t n = shape[shape.size() - 1];

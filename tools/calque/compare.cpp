@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <sstream>
 #include <type_traits>
 
@@ -31,8 +32,15 @@ bool sign_of(T x) {
 }
 
 template <class T>
+bool is_nan(std::complex<T> x) {
+  return std::isnan(x.real()) || std::isnan(x.imag());
+}
+
+template <class T>
 bool close(T got, T want, const Tolerance& t) {
   if constexpr (kIsComplex<T>) {
+    // A complex number is NaN when one of its parts is.
+    if (is_nan(got) || is_nan(want)) return is_nan(got) && is_nan(want);
     const bool finite = std::isfinite(got.real()) && std::isfinite(got.imag()) && std::isfinite(want.real()) &&
                         std::isfinite(want.imag());
     if (t.kind != Tolerance::Kind::relative || !finite) {

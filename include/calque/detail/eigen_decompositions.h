@@ -224,7 +224,7 @@ class PartialPivLU<M> {
   Index m_rows = 0;
 };
 
-/// Least squares by `cq::linalg::lstsq`. With fewer rows than columns the solution is Eigen's, which is 0 in the last
+/// Least squares by QR. With fewer rows than columns the solution is Eigen's, which is 0 in the last
 /// rows.
 template <class M>
   requires calque::detail::OfTracers<M>
@@ -283,7 +283,7 @@ class HouseholderQR<M> {
  private:
   template <class B>
   auto least_squares(const B& b) const {
-    return std::get<0>(calque::linalg::lstsq(m_matrix, b));
+    return calque::detail::least_squares(m_matrix, b, {});
   }
 
   M m_matrix;
@@ -317,28 +317,28 @@ template <class M>
 class CompleteOrthogonalDecomposition<M> {
   static_assert(sizeof(M) == 0,
                 "calque: completeOrthogonalDecomposition() branches on values, which tracers do not have: use "
-                "cq::linalg::lstsq(a, b), for matrices of full rank");
+                "cq::linalg::lstsq(a, b) or cq::linalg::pinv(a)");
 };
 template <class M, int Preconditioner>
   requires calque::detail::OfTracers<M>
 class JacobiSVD<M, Preconditioner> {
   static_assert(sizeof(M) == 0,
-                "calque: jacobiSvd() branches on values, which tracers do not have: use cq::linalg::lstsq(a, b) for "
-                "least squares, or a decomposition of numbers in a function that cq::host_call calls");
+                "calque: jacobiSvd() branches on values, which tracers do not have: use auto [u, s, vh] = "
+                "cq::linalg::svd(a), or cq::linalg::lstsq(a, b) for least squares");
 };
 template <class M>
   requires calque::detail::OfTracers<M>
 class BDCSVD<M> {
   static_assert(sizeof(M) == 0,
-                "calque: bdcSvd() branches on values, which tracers do not have: use cq::linalg::lstsq(a, b) for "
-                "least squares, or a decomposition of numbers in a function that cq::host_call calls");
+                "calque: bdcSvd() branches on values, which tracers do not have: use auto [u, s, vh] = "
+                "cq::linalg::svd(a), or cq::linalg::lstsq(a, b) for least squares");
 };
 template <class M>
   requires calque::detail::OfTracers<M>
 class SelfAdjointEigenSolver<M> {
   static_assert(sizeof(M) == 0,
-                "calque: SelfAdjointEigenSolver branches on values, which tracers do not have: use a decomposition of "
-                "numbers in a function that cq::host_call calls");
+                "calque: SelfAdjointEigenSolver branches on values, which tracers do not have: use auto [w, v] = "
+                "cq::linalg::eigh(a)");
 };
 template <class M>
   requires calque::detail::OfTracers<M>

@@ -1,6 +1,7 @@
 #pragma once
 // The functions of linalg.h for Eigen matrices of tracers.
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 
@@ -104,6 +105,29 @@ struct FactorsOf {
   using right = LikeMatrix<E, S, k, n, max_k, max_n>;
 };
 
+/// The vector of the k values S, eigenvalues or singular values, of a matrix E.
+template <class E, class S>
+using ValuesOf = Eigen::Matrix<S, FactorsOf<E>::k, 1, 0, FactorsOf<E>::max_k, 1>;
+
+/// Of a system whose matrix A may also be a tracer or an array: the solution, of elements S, for the right-hand side B,
+/// and the vector of the singular values.
+template <class A>
+struct AnySystem {
+  static constexpr int columns = Eigen::Dynamic, max_columns = Eigen::Dynamic, values = Eigen::Dynamic,
+                       max_values = Eigen::Dynamic;
+};
+template <EigenDense A>
+struct AnySystem<A> {
+  static constexpr int columns = A::ColsAtCompileTime, max_columns = A::MaxColsAtCompileTime,
+                       values = least_extent<A::RowsAtCompileTime, A::ColsAtCompileTime>,
+                       max_values = least_maximum<A::MaxRowsAtCompileTime, A::MaxColsAtCompileTime>;
+};
+template <class A, class B, class S>
+using SolutionOf =
+    LikeMatrix<B, S, AnySystem<A>::columns, B::ColsAtCompileTime, AnySystem<A>::max_columns, B::MaxColsAtCompileTime>;
+template <class A, class S>
+using ValuesOfSystem = Eigen::Matrix<S, AnySystem<A>::values, 1, 0, AnySystem<A>::max_values, 1>;
+
 /// The result of a function of a system's matrix and right-hand side: an Eigen object with the sizes of b if that is
 /// one, else a tracer.
 template <class A, class B, class F>
@@ -114,6 +138,19 @@ auto solved(const A& a, const B& b, const F& f, Loc at) {
   } else {
     return x;
   }
+}
+
+/// The x of least squares with matrices of full rank, by QR, with the sizes of a's columns and b's.
+template <class A, class B>
+auto least_squares(const A& a, const B& b, Loc at) {
+  const auto x = [&](const auto& matrix, const auto& sides) {
+    using M = std::remove_cvref_t<decltype(matrix)>;
+    using Sides = std::remove_cvref_t<decltype(sides)>;
+    return apply<out_t<inexact_t<promoted_elem_t<M, Sides>>, M, Sides>>(
+        "linalg::lstsq", at, [&](std::span<const Operand> o) { return ops::linalg::least_squares(o[0], o[1], at); },
+        matrix, sides);
+  }(matrix_of(a, at), matrix_of(b, at));
+  return eigen_of<SolutionOf<A, B, std::remove_cvref_t<decltype(x)>>>(x, at);
 }
 
 }  // namespace detail
@@ -215,28 +252,68 @@ auto qr(const A& a, Loc loc = Loc::current()) {
   return std::tuple{detail::eigen_of<typename Factors::left>(q, loc),
                     detail::eigen_of<typename Factors::right>(r, loc)};
 }
-/// (x, residuals) of least squares: x has as many rows as a has columns, and the columns of b; the residuals are a
-/// vector with one for each column (Eigen: `a.householderQr().solve(b)`). Tracers if b is a tracer or an array.
+/// (w, v): the eigenvalues of a Hermitian matrix, ascending, and its eigenvectors in the columns of v, of a's type
+/// (Eigen: `SelfAdjointEigenSolver`).
+template <TracedMatrix A>
+auto eigh(const A& a, Loc loc = Loc::current()) {
+  const auto [w, v] = eigh(detail::matrix_of(a, loc), loc);
+  using Values = detail::ValuesOf<A, std::remove_cvref_t<decltype(w)>>;
+  return std::tuple{detail::eigen_of<Values>(w, loc), detail::eigen_of<typename A::PlainObject>(v, loc)};
+}
+/// The eigenvalues of a Hermitian matrix, ascending.
+template <TracedMatrix A>
+auto eigvalsh(const A& a, Loc loc = Loc::current()) {
+  const auto w = eigvalsh(detail::matrix_of(a, loc), loc);
+  return detail::eigen_of<detail::ValuesOf<A, std::remove_cvref_t<decltype(w)>>>(w, loc);
+}
+/// (u, s, vh) with a = u diag(s) vh, with the sizes at compile time that a's imply (Eigen: `jacobiSvd`).
+template <TracedMatrix A>
+auto svd(const A& a, Loc loc = Loc::current()) {
+  using Factors = detail::FactorsOf<A>;
+  const auto [u, s, vh] = svd(detail::matrix_of(a, loc), loc);
+  using Values = detail::ValuesOf<A, std::remove_cvref_t<decltype(s)>>;
+  return std::tuple{detail::eigen_of<typename Factors::left>(u, loc), detail::eigen_of<Values>(s, loc),
+                    detail::eigen_of<typename Factors::right>(vh, loc)};
+}
+/// The singular values, descending.
+template <TracedMatrix A>
+auto svdvals(const A& a, Loc loc = Loc::current()) {
+  const auto s = svdvals(detail::matrix_of(a, loc), loc);
+  return detail::eigen_of<detail::ValuesOf<A, std::remove_cvref_t<decltype(s)>>>(s, loc);
+}
+/// The pseudo-inverse, with the sizes of a's transpose (Eigen: `completeOrthogonalDecomposition().pseudoInverse()`).
+template <TracedMatrix A>
+auto pinv(const A& a, std::optional<double> rcond = {}, Loc loc = Loc::current()) {
+  using X = detail::LikeMatrix<A, typename A::Scalar, A::ColsAtCompileTime, A::RowsAtCompileTime,
+                               A::MaxColsAtCompileTime, A::MaxRowsAtCompileTime>;
+  return detail::eigen_of<X>(pinv(detail::matrix_of(a, loc), rcond, loc), loc);
+}
+/// The rank, a scalar of int32.
+template <TracedMatrix A>
+auto matrix_rank(const A& a, std::optional<double> rcond = {}, Loc loc = Loc::current()) {
+  return matrix_rank(detail::matrix_of(a, loc), rcond, loc);
+}
+/// The condition number, a scalar.
+template <TracedMatrix A>
+auto cond(const A& a, ord order = ord::two, Loc loc = Loc::current()) {
+  return cond(detail::matrix_of(a, loc), order, loc);
+}
+/// (x, residuals, rank, s) of least squares: x has as many rows as a has columns, and the columns of b; the residuals
+/// are a vector with one for each column, s one of a's singular values (Eigen: `a.bdcSvd().solve(b)`). Tracers if b is
+/// a tracer or an array.
 template <BesideTracedMatrix A, BesideTracedMatrix B>
   requires(TracedMatrix<A> || TracedMatrix<B>)
-auto lstsq(const A& a, const B& b, Loc loc = Loc::current()) {
+auto lstsq(const A& a, const B& b, std::optional<double> rcond = {}, Loc loc = Loc::current()) {
   if constexpr (detail::EigenDense<B>) {
-    const auto [x, residuals] = lstsq(detail::matrix_of(a, loc), detail::matrix_of(b, loc), loc);
-    using S = std::remove_cvref_t<decltype(x)>;
+    const auto [x, residuals, rank, s] = lstsq(detail::matrix_of(a, loc), detail::matrix_of(b, loc), rcond, loc);
+    using X = std::remove_cvref_t<decltype(x)>;
     using R = std::remove_cvref_t<decltype(residuals)>;
-    constexpr int columns = B::ColsAtCompileTime, max_columns = B::MaxColsAtCompileTime;
-    constexpr int rows = [] {
-      if constexpr (detail::EigenDense<A>) return static_cast<int>(A::ColsAtCompileTime);
-      return Eigen::Dynamic;
-    }();
-    constexpr int max_rows = [] {
-      if constexpr (detail::EigenDense<A>) return static_cast<int>(A::MaxColsAtCompileTime);
-      return Eigen::Dynamic;
-    }();
-    return std::tuple{detail::eigen_of<detail::LikeMatrix<B, S, rows, columns, max_rows, max_columns>>(x, loc),
-                      detail::eigen_of<Eigen::Matrix<R, columns, 1, 0, max_columns, 1>>(residuals, loc)};
+    return std::tuple{
+        detail::eigen_of<detail::SolutionOf<A, B, X>>(x, loc),
+        detail::eigen_of<Eigen::Matrix<R, B::ColsAtCompileTime, 1, 0, B::MaxColsAtCompileTime, 1>>(residuals, loc),
+        rank, detail::eigen_of<detail::ValuesOfSystem<A, R>>(s, loc)};
   } else {
-    return lstsq(detail::matrix_of(a, loc), b, loc);
+    return lstsq(detail::matrix_of(a, loc), b, rcond, loc);
   }
 }
 

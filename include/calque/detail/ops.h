@@ -186,7 +186,17 @@ Handle inv(const Operand& a, Location at);
 Handle det(const Operand& a, Location at);
 std::vector<Handle> slogdet(const Operand& a, Location at);
 std::vector<Handle> qr(const Operand& a, Location at);
-std::vector<Handle> lstsq(const Operand& a, const Operand& b, Location at);
+/// The x of least squares with matrices of full rank, by QR.
+Handle least_squares(const Operand& a, const Operand& b, Location at);
+/// By singular values; without rcond, eps times the greater extent. x, residuals, rank, s.
+std::vector<Handle> lstsq(const Operand& a, const Operand& b, std::optional<double> rcond, Location at);
+Handle pinv(const Operand& a, std::optional<double> rcond, Location at);
+Handle matrix_rank(const Operand& a, std::optional<double> rcond, Location at);
+Handle cond(const Operand& a, ord order, Location at);
+std::vector<Handle> eigh(const Operand& a, Location at);
+Handle eigvalsh(const Operand& a, Location at);
+std::vector<Handle> svd(const Operand& a, Location at);
+Handle svdvals(const Operand& a, Location at);
 Handle matrix_power(const Operand& a, int64_t n, Location at);
 Handle expm(const Operand& a, Location at);
 /// Without an order: that of the 2-norm of vectors, the Frobenius norm of matrices.

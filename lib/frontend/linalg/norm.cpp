@@ -1,8 +1,8 @@
-// Norms of vectors and matrices, of which those that need no factorization are made of reductions.
+// Norms of vectors and matrices: reductions of elements or singular values.
 #include <algorithm>
 #include <cmath>
 
-#include "frontend/ops/common.h"
+#include "frontend/linalg/systems.h"
 #include "trace/builder.h"
 
 namespace calque::detail::ops::linalg {
@@ -109,14 +109,26 @@ Handle vector_norm(const Normed& n, ord order, const Site& s) {
   __builtin_unreachable();
 }
 
+/// The sum of the singular values, the greatest or the least one.
+Handle spectral_norm(const Normed& n, ord order, const Site& s) {
+  // Rows and columns become the last dimensions.
+  Ints perm, kept;
+  for (int64_t d = 0; d < n.type.shape.rank(); ++d) {
+    const bool is_normed = std::ranges::find(n.axes, static_cast<int>(d)) != n.axes.end();
+    kept.push_back(is_normed ? 1 : n.type.shape[static_cast<size_t>(d)]);
+    if (!is_normed) perm.push_back(d);
+  }
+  perm.insert(perm.end(), n.axes.begin(), n.axes.end());
+  const Handle values = singular_values(transpose(n.x, perm, s), s);
+  const int axis = shape(values).rank() - 1;
+  const Handle y =
+      order == ord::nuc ? sum(values, Axes(axis), false, s.at) : extreme(values, axis, order == ord::two, s);
+  return finish(n, reshape(y, Shape(kept), s), s);
+}
+
 Handle matrix_norm(const Normed& n, ord order, const Site& s) {
   if (order == ord::fro) return euclidean(n, s);
-  if (order == ord::nuc || order == ord::two || order == ord::minus_two) {
-    throw CompileError(std::string(s.name) + ": ord::" + std::string(name_of(order)) +
-                       " of matrices needs their singular values, which cannot be computed yet; fro, one, inf, "
-                       "minus_one and minus_inf can, got " +
-                       to_string(n.type) + where_text(user_location(s.at)));
-  }
+  if (order == ord::nuc || order == ord::two || order == ord::minus_two) return spectral_norm(n, order, s);
   const bool by_columns = order == ord::one || order == ord::minus_one;
   const bool greatest = order == ord::one || order == ord::inf;
   const size_t summed = by_columns ? 0 : 1;

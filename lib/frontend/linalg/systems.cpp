@@ -59,6 +59,11 @@ Handle add(Handle a, Handle b, const Site& s) { return emit<prim::Add>(s, {a, b}
 
 Handle scaled(Handle a, double factor, const Site& s) { return emit<prim::Mul>(s, {a, splat(factor, type(a), s)}); }
 
+Handle hermitian(Handle a, const Site& s) {
+  const Handle half = scaled(a, 0.5, s);
+  return add(half, adjoint(half, s), s);
+}
+
 Handle identity(const Type& type, const Site& s) {
   const int rank = type.shape.rank();
   const auto positions = [&](int axis) {

@@ -20,13 +20,15 @@ Handle adjoint(Handle a, const Site& s);
 Handle product(Handle a, Handle b, const Site& s);
 Handle add(Handle a, Handle b, const Site& s);
 Handle scaled(Handle a, double factor, const Site& s);
+/// (a + adjoint(a)) / 2, as a sum of halves, since a sum may overflow.
+Handle hermitian(Handle a, const Site& s);
 /// The identity of these dimensions' last two.
 Handle identity(const Type& type, const Site& s);
 /// All results of a primitive.
 template <class P>
-std::vector<Handle> emit_all(const Site& s, std::initializer_list<Handle> operands) {
+std::vector<Handle> emit_all(const Site& s, std::initializer_list<Handle> operands, Attributes attributes = {}) {
   std::vector<Handle> results;
-  detail::emit(prim::get<P>(), operands, {}, {}, s.at, results);
+  detail::emit(prim::get<P>(), operands, std::move(attributes), {}, s.at, results);
   return results;
 }
 
@@ -48,6 +50,8 @@ System system_of(const Operand& a, const Operand& b, const Site& s, bool is_squa
 Handle solve_system(Handle a, Handle b, const Site& s);
 /// The inverse of square matrices.
 Handle inverse(Handle a, const Site& s);
+/// The singular values [..., min(m, n)] of matrices, descending.
+Handle singular_values(Handle a, const Site& s);
 Handle triangular_solve(Handle a, Handle b, bool lower, bool transpose, bool unit_diagonal, const Site& s);
 
 }  // namespace calque::detail::ops::linalg

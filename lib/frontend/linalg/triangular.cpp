@@ -5,10 +5,7 @@ namespace calque::detail::ops::linalg {
 
 Handle cholesky(const Operand& a, Location at) {
   const Site s{"linalg::cholesky", at};
-  const Handle x = square_matrices_of(a, s);
-  // Halves are added, since a sum may overflow.
-  const Handle half = emit<prim::Mul>(s, {x, splat(0.5, type(x), s)});
-  return emit<prim::Cholesky>(s, {emit<prim::Add>(s, {half, adjoint(half, s)})});
+  return emit<prim::Cholesky>(s, {hermitian(square_matrices_of(a, s), s)});
 }
 
 Handle triangular_solve(const Operand& a, const Operand& b, bool lower, bool transpose, bool unit_diagonal,

@@ -274,7 +274,7 @@ Handle polyfit(const Operand& x, const Operand& y, int64_t degree, Location at) 
 Handle polyfit_weighted(const Operand& x, const Operand& y, int64_t degree, const Operand* weights, Location at) {
   const Site s{"polyfit", at};
   const Fit fit = fit_of(x, y, degree, weights, s);
-  return unscaled(linalg::lstsq(fit.matrix, fit.values, at)[0], fit, s);
+  return unscaled(linalg::least_squares(fit.matrix, fit.values, at), fit, s);
 }
 
 std::vector<Handle> polyfit_cov(const Operand& x, const Operand& y, int64_t degree, const Operand* weights,
@@ -287,7 +287,7 @@ std::vector<Handle> polyfit_cov(const Operand& x, const Operand& y, int64_t degr
   if (!is_unscaled && n <= m) {
     s.shape_error("needs more points than coefficients, got " + std::to_string(n) + " and " + std::to_string(m));
   }
-  const Handle solution = linalg::lstsq(fit.matrix, fit.values, at)[0];
+  const Handle solution = linalg::least_squares(fit.matrix, fit.values, at);
   const Handle gram = matmul(transpose(fit.matrix, {1, 0}, s), fit.matrix, at);
   Expression covariance(linalg::inv(gram, at), s);
   const Shape square = shape(covariance);

@@ -342,19 +342,19 @@ void ProgramBuilder::routine(Scope& s, const Equation& e) {
   call.routine = *rule.routine;
   if (rule.routine_flags != nullptr) call.flags = rule.routine_flags(e.attributes());
   call.location = e.location();
-  // Routines know complex numbers.
-  const auto type_of = [paired = is_paired(e.attributes())](const Type& type) {
-    return paired ? unpaired(type) : type;
-  };
   for (const Value v : e.operands()) {
     const Binding argument = operand(s, v, true);
-    call.arguments.push_back(type_of(argument.type));
+    call.arguments.push_back(argument.type);
     step.views.push_back(argument.view);
   }
   for (const Value v : e.results()) {
     // Routines write dense arrays.
-    call.results.push_back(type_of(s.g.type(v)));
+    call.results.push_back(s.g.type(v));
     step.views.push_back(s.bindings[v.id()].view);
+  }
+  if (is_paired(e.attributes())) {  // routines know complex numbers
+    call.results = primitives::unpaired_results(e.id(), call.arguments, e.attributes());
+    for (Type& type : call.arguments) type = unpaired(type);
   }
   step.routine = static_cast<int32_t>(p_.routines.size());
   p_.routines.push_back(std::move(call));

@@ -28,10 +28,13 @@ constexpr double kSumsShare = 0.1;
 // A loop must take this many times the work from which a kernel's loop is split over threads: its setup costs more.
 constexpr double kWorth = 2;
 
-/// About n cubed operations for the matrices of each batch, some tens for each element of a sort.
+/// About n cubed operations for the matrices of each batch, ten times as many where their spectra are computed, some
+/// tens for each element of a sort.
 double time_of_routine(const RoutineRef& routine) {
   constexpr double kOperation = 1e-4;  // microseconds
   constexpr double kSort = 100;
+  constexpr double kSpectrum = 10;
+  const bool is_spectrum = routine.routine == primitives::Routine::eigh || routine.routine == primitives::Routine::svd;
   double operations = 0;
   for (const Type& type : routine.arguments) {
     if (routine.routine == primitives::Routine::sort) {
@@ -41,7 +44,7 @@ double time_of_routine(const RoutineRef& routine) {
     const double columns = type.shape.rank() == 0 ? 1 : static_cast<double>(type.shape[type.shape.size() - 1]);
     operations += static_cast<double>(type.shape.num_elements()) * columns;
   }
-  return operations * kOperation;
+  return operations * (is_spectrum ? kSpectrum : 1) * kOperation;
 }
 
 double time_of(const Program& program, const Step& step) {

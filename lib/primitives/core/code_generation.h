@@ -37,13 +37,17 @@ enum class Routine : uint8_t {
   triangular_solve,  ///< (a, b) gives x
   lu,                ///< (a) gives packed, perm
   qr,                ///< (a) gives q, r
+  eigh,              ///< (a) gives w, and v with vectors
+  svd,               ///< (a) gives s, or u, s, vh with vectors
   sort,              ///< (keys...) gives the sorted keys, the permutation, or both
 };
-inline constexpr std::array<std::string_view, 5> kRoutineNames = {"cholesky", "triangular_solve", "lu", "qr", "sort"};
+inline constexpr std::array<std::string_view, 7> kRoutineNames = {
+    "cholesky", "triangular_solve", "lu", "qr", "eigh", "svd", "sort"};
 
-/// Of triangular_solve and, the last three, of sort.
+/// Of triangular_solve; of eigh and svd; of sort.
 struct RoutineFlag {
   static constexpr uint32_t lower = 1, transpose = 2, unit_diagonal = 4;
+  static constexpr uint32_t vectors = 1;
   static constexpr uint32_t descending = 1, values = 2, indices = 4;
 };
 

@@ -66,18 +66,10 @@ namespace {
 /// matrix of which the tangent's lower triangle is read.
 Value tangent_of_factor(const Writer& w, Value l, Value da) {
   const Type type = w.type(l);
-  const Value below = triangle_of(w, da, {.lower = true, .diagonal = false});
   const Value diagonal = on_diagonal(w, type.shape);
-  Value on = da;
-  if (is_complex(type.dtype)) {
-    const Term real_part = real({&w, da});
-    on = complex(real_part, constant(real_part, 0)).value;
-  }
-  const Value hermitian =
-      w.add(w.add(below, conjugated(w, transposed(w, below))), w.select(diagonal, on, w.zeros(type)));
   const auto solve = [&](Value b) { return emit_triangular_solve(w, l, b, {}); };
   // inverse(l) adjoint(inverse(l) da) = inverse(l) da adjoint(inverse(l)), since da is Hermitian.
-  const Value x = solve(conjugated(w, transposed(w, solve(hermitian))));
+  const Value x = solve(conjugated(w, transposed(w, solve(hermitian_of(w, da)))));
   const Value half = w.mul(w.select(diagonal, w.splat(0.5, type), w.splat(1, type)), x);
   return product_of(w, l, triangle_of(w, half, {.lower = true, .diagonal = true}));
 }

@@ -80,6 +80,18 @@ Value unit_lower_of(const Writer& w, Value matrices) {
   return w.select(on_diagonal(w, type.shape), w.splat(1, type), below);
 }
 
+Value hermitian_of(const Writer& w, Value matrices) {
+  const Type type = w.type(matrices);
+  const Value below = triangle_of(w, matrices, {.lower = true, .diagonal = false});
+  Value on = matrices;
+  if (is_complex(type.dtype)) {
+    const Term real_part = real({&w, matrices});
+    on = complex(real_part, constant(real_part, 0)).value;
+  }
+  const Value diagonal = w.select(on_diagonal(w, type.shape), on, w.zeros(type));
+  return w.add(w.add(below, conjugated(w, transposed(w, below))), diagonal);
+}
+
 Value on_diagonal(const Writer& w, const Shape& shape) {
   const auto [row, column] = positions(w, shape);
   return w.emit(id_of<Eq>, {row, column});

@@ -81,6 +81,8 @@ struct Triangle {
 Value triangle_of(const Writer& w, Value matrices, Triangle triangle);
 /// What is below the diagonal of each matrix, ones on the diagonal, zeros above it.
 Value unit_lower_of(const Writer& w, Value matrices);
+/// The Hermitian matrices with the lower triangles of these and the real parts of their diagonals.
+Value hermitian_of(const Writer& w, Value matrices);
 /// Bool, of that shape: true on the diagonals.
 Value on_diagonal(const Writer& w, const Shape& shape);
 /// The transpose of each matrix.

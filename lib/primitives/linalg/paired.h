@@ -12,6 +12,9 @@ bool is_paired(const Attributes& attributes);
 /// c64[3,3] for f32[3,3,2]; other than floating types stay.
 Type unpaired(const Type& type);
 
+/// The types of a paired equation's results as complex ones, from those of its operands.
+std::vector<Type> unpaired_results(PrimitiveId id, const std::vector<Type>& operands, const Attributes& attributes);
+
 /// Typing and evaluation of a paired equation, by those of the complex one.
 void infer_paired(Typing& t, PrimitiveId id);
 void evaluate_paired(Evaluation& e, PrimitiveId id);

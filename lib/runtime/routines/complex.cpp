@@ -4,6 +4,7 @@
 // element.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -256,6 +257,10 @@ void run_complex(const RoutineRef& r, void* const* pointers) {
       return complex_triangular_solve<R>(r, pointers);
     case primitives::Routine::lu:
       return complex_lu<R>(r, pointers);
+    case primitives::Routine::eigh:
+      return eigh<std::complex<R>>(r, pointers);
+    case primitives::Routine::svd:
+      return svd<std::complex<R>>(r, pointers);
     case primitives::Routine::qr:    // by the reference evaluator
     case primitives::Routine::sort:  // complex numbers have no order
       break;

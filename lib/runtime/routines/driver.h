@@ -62,6 +62,11 @@ template <class T>
 void lu(const RoutineRef& r, void* const* pointers);
 template <class T>
 void qr(const RoutineRef& r, void* const* pointers);
+/// Of any T: floats, doubles, complex numbers.
+template <class T>
+void eigh(const RoutineRef& r, void* const* pointers);
+template <class T>
+void svd(const RoutineRef& r, void* const* pointers);
 /// Of complex matrices with parts of type R.
 template <class R>
 void run_complex(const RoutineRef& r, void* const* pointers);

@@ -7,6 +7,7 @@
 #include "runtime/routines/dense.h"
 #include "runtime/routines/driver.h"
 #include "runtime/routines/keys.h"
+#include "runtime/routines/spectra.h"
 
 namespace calque::runtime {
 
@@ -15,6 +16,12 @@ extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
 extern const KeyRoutines kKeys;
 }  // namespace dense_v2
+namespace spectra_v2 {
+extern const SpectralRoutines<float> kFloatSpectra;
+extern const SpectralRoutines<double> kDoubleSpectra;
+extern const SpectralRoutines<std::complex<float>> kComplexFloatSpectra;
+extern const SpectralRoutines<std::complex<double>> kComplexDoubleSpectra;
+}  // namespace spectra_v2
 #ifdef __x86_64__
 namespace dense_v3 {
 extern const DenseRoutines<float> kFloats;
@@ -26,6 +33,18 @@ extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
 extern const KeyRoutines kKeys;
 }  // namespace dense_v4
+namespace spectra_v3 {
+extern const SpectralRoutines<float> kFloatSpectra;
+extern const SpectralRoutines<double> kDoubleSpectra;
+extern const SpectralRoutines<std::complex<float>> kComplexFloatSpectra;
+extern const SpectralRoutines<std::complex<double>> kComplexDoubleSpectra;
+}  // namespace spectra_v3
+namespace spectra_v4 {
+extern const SpectralRoutines<float> kFloatSpectra;
+extern const SpectralRoutines<double> kDoubleSpectra;
+extern const SpectralRoutines<std::complex<float>> kComplexFloatSpectra;
+extern const SpectralRoutines<std::complex<double>> kComplexDoubleSpectra;
+}  // namespace spectra_v4
 #endif
 
 namespace {
@@ -44,21 +63,32 @@ const Routines& of_level([[maybe_unused]] const Routines* const (&levels)[3]) {
 }  // namespace
 
 #ifdef __x86_64__
-#define CALQUE_LEVELS(routines) {&dense_v2::routines, &dense_v3::routines, &dense_v4::routines}
+#define CALQUE_LEVELS(of, routines) {&of##_v2::routines, &of##_v3::routines, &of##_v4::routines}
 #else
-#define CALQUE_LEVELS(routines) {&dense_v2::routines, nullptr, nullptr}
+#define CALQUE_LEVELS(of, routines) {&of##_v2::routines, nullptr, nullptr}
 #endif
 
 template <>
 const DenseRoutines<float>& dense_routines<float>() {
-  return of_level<DenseRoutines<float>>(CALQUE_LEVELS(kFloats));
+  return of_level<DenseRoutines<float>>(CALQUE_LEVELS(dense, kFloats));
 }
 template <>
 const DenseRoutines<double>& dense_routines<double>() {
-  return of_level<DenseRoutines<double>>(CALQUE_LEVELS(kDoubles));
+  return of_level<DenseRoutines<double>>(CALQUE_LEVELS(dense, kDoubles));
 }
-const KeyRoutines& key_routines() { return of_level<KeyRoutines>(CALQUE_LEVELS(kKeys)); }
+const KeyRoutines& key_routines() { return of_level<KeyRoutines>(CALQUE_LEVELS(dense, kKeys)); }
 
+#define CALQUE_SPECTRA(T, routines)                                         \
+  template <>                                                               \
+  const SpectralRoutines<T>& spectral_routines<T>() {                       \
+    return of_level<SpectralRoutines<T>>(CALQUE_LEVELS(spectra, routines)); \
+  }
+CALQUE_SPECTRA(float, kFloatSpectra)
+CALQUE_SPECTRA(double, kDoubleSpectra)
+CALQUE_SPECTRA(std::complex<float>, kComplexFloatSpectra)
+CALQUE_SPECTRA(std::complex<double>, kComplexDoubleSpectra)
+
+#undef CALQUE_SPECTRA
 #undef CALQUE_LEVELS
 
 namespace {
@@ -76,6 +106,10 @@ void run(const RoutineRef& r, void* const* pointers) {
       return lu<T>(r, pointers);
     case Routine::qr:
       return qr<T>(r, pointers);
+    case Routine::eigh:
+      return eigh<T>(r, pointers);
+    case Routine::svd:
+      return svd<T>(r, pointers);
     case Routine::sort:  // of other dtypes, too
       return sort(r, pointers);
   }

@@ -12,6 +12,8 @@ bool split_linalg(const ComplexEquation& s) {
     case id_of<Cholesky>:
     case id_of<TriangularSolve>:
     case id_of<Lu>:
+    case id_of<Eigh>:
+    case id_of<Svd>:
       break;
     default:
       return false;

@@ -8,6 +8,8 @@
 #include "primitives/linalg/batched_cholesky.h"
 #include "primitives/linalg/lu_solve.h"
 #include "primitives/linalg/matrix.h"
+#include "primitives/linalg/pinv.h"
+#include "primitives/linalg/spectrum.h"
 #include "primitives/list.h"
 #include "transform/linalg/expansions.h"
 
@@ -42,8 +44,29 @@ bool is_batched(const Graph& g, const Equation& e, const LinalgLimits& limits) {
          shape.num_elements() >= kLeastBatch * rows * rows;
 }
 
+bool is_used(const Graph& g, Value v) {
+  const auto is_v = [v](Value other) { return other == v; };
+  return std::ranges::any_of(g.outputs(), is_v) ||
+         std::ranges::any_of(g.equations(), [&](const Equation& e) { return std::ranges::any_of(e.operands(), is_v); });
+}
+
+/// Whether an equation of eigenvalues or singular values computes vectors, too, that nothing reads.
+bool has_unused_vectors(const Graph& g, const Equation& e) {
+  if (!has_vectors(e.attributes())) return false;
+  if (e.id() == id_of<Eigh>) return !is_used(g, e.result(1));
+  // pinv is made of the same decomposition.
+  const auto needs_vectors = [&](const Equation& other) {
+    return other.id() == id_of<Pinv> && other.operand(0) == e.operand(0);
+  };
+  if (std::ranges::any_of(g.equations(), needs_vectors)) return false;
+  return !is_used(g, e.result(0)) && !is_used(g, e.result(2));
+}
+
 bool is_expanded(const Graph& g, const Equation& e, const LinalgLimits& limits) {
   switch (e.id()) {
+    case id_of<Eigh>:
+    case id_of<Svd>:
+      return has_unused_vectors(g, e);
     case id_of<Cholesky>:
       return is_small(g, e) || is_batched(g, e, limits);
     case id_of<TriangularSolve>:
@@ -54,6 +77,7 @@ bool is_expanded(const Graph& g, const Equation& e, const LinalgLimits& limits) 
     case id_of<LuSolve>:
     case id_of<Det>:
     case id_of<SlogDet>:
+    case id_of<Pinv>:
       return true;
     default:
       return false;
@@ -107,6 +131,19 @@ class Expander {
         if (w.shape(operands[0]).num_elements() == 0) return empty_qr(w, operands[0]);
         const QrFactors factors = small_qr(w, operands[0], known_);
         return {factors.q, factors.r};
+      }
+      case id_of<Eigh>:
+      case id_of<Svd>: {
+        Attributes attributes = e.attributes();
+        attributes.set(kVectorsAttribute.name, false);
+        std::vector<Value> results(e.results().size());
+        results[e.id() == id_of<Eigh> ? 0 : 1] = w.append(e.id(), operands, std::move(attributes)).result(0);
+        return results;
+      }
+      case id_of<Pinv>: {
+        const Equation& f = w.append(id_of<Svd>, operands, {{"vectors", true}});
+        const Value u = f.result(0), s = f.result(1), vh = f.result(2);
+        return {pinv_of(w, u, s, vh, e.attributes().get<double>("rcond"))};
       }
       case id_of<LuSolve>:
         return {solve(w, {operands[1], operands[2]}, operands[3], e.attributes().get<bool>("transpose"))};

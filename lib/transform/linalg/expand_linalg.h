@@ -26,11 +26,12 @@ bool has_linalg_to_expand(const Graph& graph, const LinalgLimits& limits = {});
 
 /// Replaces the primitives of linear algebra, in sub-graphs too; of complex matrices all but qr.
 ///
-/// lu_solve, det and slogdet become other operations. cholesky, triangular_solve, lu and qr of small matrices become
-/// straight-line operations: each element of a matrix is an array over the batch dimensions (of right-hand sides with
-/// many columns: over those and the columns), so that matrices share vectors and everything fuses. The sums are those
-/// of the textbook and may be contracted; factorizations multiply by reciprocals of their pivots, triangular_solve
-/// divides. Exchanges of rows are selects. cholesky of many larger ones becomes batched_cholesky.
+/// lu_solve, det, slogdet and pinv become other operations. cholesky, triangular_solve, lu and qr of small matrices
+/// become straight-line operations: each element of a matrix is an array over the batch dimensions (of right-hand sides
+/// with many columns: over those and the columns), so that matrices share vectors and everything fuses. The sums are
+/// those of the textbook and may be contracted; factorizations multiply by reciprocals of their pivots,
+/// triangular_solve divides. Exchanges of rows are selects. cholesky of many larger ones becomes batched_cholesky. eigh
+/// and svd whose vectors nothing reads compute none.
 Graph expand_linalg(const Graph& graph, const LinalgLimits& limits = {});
 
 }  // namespace calque::transform

@@ -208,13 +208,8 @@ linalg::ord order(const FunctionCall& c) {
 }
 
 Handles norm(const FunctionCall& c) {
-  using linalg::ord;
   c.expect_operands(1);
-  const ord o = order(c);
-  if (o == ord::nuc || o == ord::two || o == ord::minus_two) {
-    throw Unsupported("ord " + c.params.text("ord") + " of function linalg.norm");
-  }
-  return {ops::linalg::norm(c.operand(0), o, Axes(), false, c.at)};
+  return {ops::linalg::norm(c.operand(0), order(c), Axes(), false, c.at)};
 }
 Handles multi_dot(const FunctionCall& c) { return {ops::linalg::multi_dot(c.operands, c.at)}; }
 
@@ -247,6 +242,20 @@ Handles lu_solve(const FunctionCall& c) {
 Handles matrix_power(const FunctionCall& c) {
   c.expect_operands(1);
   return {ops::linalg::matrix_power(c.operand(0), c.params.integer("n"), c.at)};
+}
+
+template <Handle (*F)(const Operand&, std::optional<double>, Location)>
+Handles of_singular_values(const FunctionCall& c) {
+  c.expect_operands(1);
+  return {F(c.operand(0), std::nullopt, c.at)};
+}
+Handles lstsq(const FunctionCall& c) {
+  c.expect_operands(2);
+  return ops::linalg::lstsq(c.operand(0), c.operand(1), std::nullopt, c.at);
+}
+Handles cond(const FunctionCall& c) {
+  c.expect_operands(1);
+  return {ops::linalg::cond(c.operand(0), linalg::ord::two, c.at)};
 }
 
 Handles polygamma(const FunctionCall& c) {
@@ -315,6 +324,11 @@ const std::map<std::string_view, Function>& functions() {
       {"linalg.det", &unary<ops::linalg::det>}, {"linalg.slogdet", &unary_many<ops::linalg::slogdet>},
       {"linalg.lu_factor", &unary_many<ops::linalg::lu_factor>}, {"linalg.lu_solve", &lu_solve},
       {"linalg.qr", &unary_many<ops::linalg::qr>}, {"linalg.matrix_power", &matrix_power},
+      {"linalg.eigh", &unary_many<ops::linalg::eigh>}, {"linalg.eigvalsh", &unary<ops::linalg::eigvalsh>},
+      {"linalg.svd", &unary_many<ops::linalg::svd>}, {"linalg.svdvals", &unary<ops::linalg::svdvals>},
+      {"linalg.pinv", &of_singular_values<ops::linalg::pinv>},
+      {"linalg.matrix_rank", &of_singular_values<ops::linalg::matrix_rank>},
+      {"linalg.lstsq", &lstsq}, {"linalg.cond", &cond},
       {"linalg.expm", &unary<ops::linalg::expm>},
       {"linalg.cholesky", &unary<ops::linalg::cholesky>}, {"linalg.cho_solve", &binary<ops::linalg::cho_solve>},
       {"linalg.triangular_solve", &triangular_solve},
