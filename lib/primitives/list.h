@@ -16,13 +16,14 @@
 #include "primitives/reduction/reduction.h"
 #include "primitives/shape/shape.h"
 #include "primitives/sorting/sort.h"
+#include "primitives/spectral/fft.h"
 
 namespace calque::primitives {
 
 /// The families, each of which registers its primitives in its source file.
-using Families =
-    TypeList<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList, ReductionList,
-             ContractionList, ControlList, EffectsList, RandomBitsList, LinalgList, SortingList, CollectivesList>;
+using Families = TypeList<ArithmeticList, CompareLogicList, MathList, ConvertList, ShapeList, IndexingList,
+                          ReductionList, ContractionList, ControlList, EffectsList, RandomBitsList, LinalgList,
+                          SortingList, CollectivesList, SpectralList>;
 
 namespace detail {
 template <class... Lists>

@@ -105,6 +105,30 @@ TEST(Typing, SortsHaveAResultForEachKey) {
   EXPECT_THROW(sort({{DType::c64, {3}}}, 3, true, false), DTypeError);
 }
 
+TEST(Typing, TransformsHaveTheirLength) {
+  const auto fft = [](const Type& x, const char* kind, int64_t length, bool pairs = false) {
+    Attributes attributes{{"kind", std::string(kind)}, {"length", length}};
+    if (pairs) attributes.set("pairs", true);
+    return infer<Fft>({x}, attributes);
+  };
+  const Type c5{DType::c64, {3, 5}}, f8{DType::f64, {8}};
+  EXPECT_EQ(fft(c5, "fft", 5), std::vector{c5});
+  EXPECT_EQ(fft(c5, "ifft", 5), std::vector{c5});
+  EXPECT_EQ(fft(f8, "rfft", 8), (std::vector{Type{DType::c128, {5}}}));
+  EXPECT_EQ(fft(c5, "irfft", 8), std::vector{f32({3, 8})});
+  EXPECT_EQ(fft(c5, "irfft", 9), std::vector{f32({3, 9})});
+  EXPECT_EQ(fft(f32({3, 5, 2}), "irfft", 9, true), std::vector{f32({3, 9})});
+  EXPECT_EQ(fft(f32({3, 8}), "rfft", 8, true), std::vector{f32({3, 5, 2})});
+  EXPECT_EQ(message<ShapeError>([&] { fft(c5, "fft", 4); }), "fft: expects rows of 4 for length 4, got c64[3,5]");
+  EXPECT_EQ(message<ShapeError>([&] { fft(c5, "irfft", 10); }), "fft: expects rows of 6 for length 10, got c64[3,5]");
+  EXPECT_EQ(message<ShapeError>([&] { fft(c5, "fft", 0); }), "fft: length is 0, expects at least 1");
+  EXPECT_EQ(message<ShapeError>([&] { fft(f32({3, 5}), "fft", 3, true); }), "fft: expects pairs, got f32[3,5]");
+  EXPECT_EQ(message<DTypeError>([&] { fft(f8, "fft", 8); }), "fft: expects complex, got f64[8]");
+  EXPECT_EQ(message<DTypeError>([&] { fft(c5, "rfft", 5); }), "fft: expects f32 or f64, got c64[3,5]");
+  EXPECT_EQ(message<CompileError>([&] { fft(c5, "dct", 5); }),
+            "fft: kind is \"dct\", expects fft, ifft, rfft or irfft");
+}
+
 TEST(Typing, FactorsFitTheirMatrices) {
   EXPECT_EQ(infer<Lu>({f32({5, 3, 4})}), (std::vector{f32({5, 3, 4}), Type{DType::i32, {5, 3}}}));
   EXPECT_EQ(infer<Qr>({f32({5, 3, 4})}), (std::vector{f32({5, 3, 3}), f32({5, 3, 4})}));

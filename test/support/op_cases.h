@@ -266,6 +266,19 @@ inline std::optional<OpCase> permute(const OpRequest& r, Rng& rng) {
                 {}};
 }
 
+/// Rows of the last dimension; of complex ones that are half of the results, either length.
+inline std::optional<OpCase> fft(const OpRequest& r, Rng& rng) {
+  const int64_t n = r.shape.rank() == 0 ? 0 : r.shape[r.shape.size() - 1];
+  if (n == 0) return std::nullopt;
+  OpCase c{{main_operand(r, rng)}, {{"kind", std::string("rfft")}, {"length", n}}, {}};
+  if (!is_complex(r.dtype)) return c;
+  constexpr std::string_view kKinds[] = {"fft", "ifft", "irfft"};
+  const std::string_view kind = rng.pick(kKinds);
+  c.attributes.set("kind", std::string(kind));
+  if (kind == "irfft") c.attributes.set("length", 2 * n - (n == 1 || rng.chance(50) ? 1 : 2));
+  return c;
+}
+
 inline DType index_dtype(Rng& rng) {
   constexpr DType kIndexTypes[] = {DType::i32, DType::i64, DType::u8, DType::u64, DType::i8};
   return rng.pick(kIndexTypes);

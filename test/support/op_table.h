@@ -192,6 +192,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Barrier, &cases::not_evaluated>(kAny),
     row<primitives::CollectivePermute, &cases::not_evaluated>(kAny),
     row<primitives::AxisIndex, &cases::not_evaluated>(kAny),
+    row<primitives::Fft, &cases::fft>(kFloatMatrix),
 };
 
 template <class P>
@@ -218,7 +219,7 @@ inline std::span<const OpRow> op_table() { return detail::kOpRows; }
 /// The position of a row in the table, which seeds its samples.
 inline uint64_t position(const OpRow& row) { return static_cast<uint64_t>(&row - detail::kOpRows); }
 
-/// Primitives that a pass expands or a library computes: their rounding is not that of the reference, and any numbers
+/// Primitives that a pass expands or a routine computes: their rounding is not that of the reference, and any numbers
 /// are no matrices that can be factored.
 inline bool rounds_in_its_own_way(const OpRow& row) {
   return row.dtypes == detail::kFloatMatrix || row.id == primitives::id_of<primitives::BatchedCholesky>;

@@ -29,7 +29,7 @@ constexpr double kSumsShare = 0.1;
 constexpr double kWorth = 2;
 
 /// About n cubed operations for the matrices of each batch, ten times as many where their spectra are computed, some
-/// tens for each element of a sort.
+/// tens for each element of a sort or a transform.
 double time_of_routine(const RoutineRef& routine) {
   constexpr double kOperation = 1e-4;  // microseconds
   constexpr double kSort = 100;
@@ -37,7 +37,7 @@ double time_of_routine(const RoutineRef& routine) {
   const bool is_spectrum = routine.routine == primitives::Routine::eigh || routine.routine == primitives::Routine::svd;
   double operations = 0;
   for (const Type& type : routine.arguments) {
-    if (routine.routine == primitives::Routine::sort) {
+    if (routine.routine == primitives::Routine::sort || routine.routine == primitives::Routine::fft) {
       operations += kSort * static_cast<double>(type.shape.num_elements());
       continue;
     }

@@ -40,9 +40,10 @@ enum class Routine : uint8_t {
   eigh,              ///< (a) gives w, and v with vectors
   svd,               ///< (a) gives s, or u, s, vh with vectors
   sort,              ///< (keys...) gives the sorted keys, the permutation, or both
+  fft,               ///< (x) gives its transform; complex numbers are pairs, `flags` is the FftKind
 };
-inline constexpr std::array<std::string_view, 7> kRoutineNames = {
-    "cholesky", "triangular_solve", "lu", "qr", "eigh", "svd", "sort"};
+inline constexpr std::array<std::string_view, 8> kRoutineNames = {
+    "cholesky", "triangular_solve", "lu", "qr", "eigh", "svd", "sort", "fft"};
 
 /// Of triangular_solve; of eigh and svd; of sort.
 struct RoutineFlag {

@@ -263,6 +263,7 @@ void run_complex(const RoutineRef& r, void* const* pointers) {
       return svd<std::complex<R>>(r, pointers);
     case primitives::Routine::qr:    // by the reference evaluator
     case primitives::Routine::sort:  // complex numbers have no order
+    case primitives::Routine::fft:   // has pairs of real numbers
       break;
   }
 }

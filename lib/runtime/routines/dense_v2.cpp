@@ -2,4 +2,5 @@
 #define CALQUE_LEVEL dense_v2
 #define Eigen CalqueEigenV2
 #include "runtime/routines/dense_level.h"
+#include "runtime/routines/fft_level.h"
 #include "runtime/routines/keys_level.h"

@@ -67,6 +67,9 @@ template <class T>
 void eigh(const RoutineRef& r, void* const* pointers);
 template <class T>
 void svd(const RoutineRef& r, void* const* pointers);
+/// Complex numbers are pairs of T, of one dimension more.
+template <class T>
+void fft(const RoutineRef& r, void* const* pointers);
 /// Of complex matrices with parts of type R.
 template <class R>
 void run_complex(const RoutineRef& r, void* const* pointers);

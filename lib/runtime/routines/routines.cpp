@@ -6,6 +6,7 @@
 #include "ir/fork.h"
 #include "runtime/routines/dense.h"
 #include "runtime/routines/driver.h"
+#include "runtime/routines/fft.h"
 #include "runtime/routines/keys.h"
 #include "runtime/routines/spectra.h"
 
@@ -15,6 +16,8 @@ namespace dense_v2 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
 extern const KeyRoutines kKeys;
+extern const FftRoutines<float> kFftFloats;
+extern const FftRoutines<double> kFftDoubles;
 }  // namespace dense_v2
 namespace spectra_v2 {
 extern const SpectralRoutines<float> kFloatSpectra;
@@ -27,11 +30,15 @@ namespace dense_v3 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
 extern const KeyRoutines kKeys;
+extern const FftRoutines<float> kFftFloats;
+extern const FftRoutines<double> kFftDoubles;
 }  // namespace dense_v3
 namespace dense_v4 {
 extern const DenseRoutines<float> kFloats;
 extern const DenseRoutines<double> kDoubles;
 extern const KeyRoutines kKeys;
+extern const FftRoutines<float> kFftFloats;
+extern const FftRoutines<double> kFftDoubles;
 }  // namespace dense_v4
 namespace spectra_v3 {
 extern const SpectralRoutines<float> kFloatSpectra;
@@ -76,6 +83,14 @@ template <>
 const DenseRoutines<double>& dense_routines<double>() {
   return of_level<DenseRoutines<double>>(CALQUE_LEVELS(dense, kDoubles));
 }
+template <>
+const FftRoutines<float>& fft_routines<float>() {
+  return of_level<FftRoutines<float>>(CALQUE_LEVELS(dense, kFftFloats));
+}
+template <>
+const FftRoutines<double>& fft_routines<double>() {
+  return of_level<FftRoutines<double>>(CALQUE_LEVELS(dense, kFftDoubles));
+}
 const KeyRoutines& key_routines() { return of_level<KeyRoutines>(CALQUE_LEVELS(dense, kKeys)); }
 
 #define CALQUE_SPECTRA(T, routines)                                         \
@@ -110,6 +125,8 @@ void run(const RoutineRef& r, void* const* pointers) {
       return eigh<T>(r, pointers);
     case Routine::svd:
       return svd<T>(r, pointers);
+    case Routine::fft:
+      return fft<T>(r, pointers);
     case Routine::sort:  // of other dtypes, too
       return sort(r, pointers);
   }

@@ -25,7 +25,7 @@ void split_equation(SplitValues& values, const Equation& e) {
   }
   const ComplexEquation s{e, values, Writer(to, e.location())};
   const bool done = split_elementwise(s) || split_view(s) || split_reduction(s) || split_scatter_mul(s) ||
-                    split_contraction(s) || split_linalg(s) || split_control(s) || split_collective(s);
+                    split_contraction(s) || split_linalg(s) || split_fft(s) || split_control(s) || split_collective(s);
   if (!done) split_by_host(s);
 }
 

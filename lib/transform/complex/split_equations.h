@@ -27,6 +27,7 @@ bool split_reduction(const ComplexEquation& s);
 bool split_scatter_mul(const ComplexEquation& s);
 bool split_contraction(const ComplexEquation& s);
 bool split_linalg(const ComplexEquation& s);
+bool split_fft(const ComplexEquation& s);
 bool split_control(const ComplexEquation& s);
 bool split_collective(const ComplexEquation& s);
 /// Host functions, and all equations that the others do not know, as host calls of the reference evaluator.
