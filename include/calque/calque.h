@@ -43,6 +43,7 @@
 #include "calque/collectives.h"
 #include "calque/control.h"
 #include "calque/device.h"
+#include "calque/fft.h"
 #include "calque/function.h"
 #include "calque/functions.h"
 #include "calque/functors.h"

@@ -1,5 +1,6 @@
 #include "runtime/routines/fft.h"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -229,6 +230,13 @@ Plans<T>& plans() {
   return process_wide([] { return new Plans<T>; });
 }
 
+/// Every result depends on every element: one that is NaN makes all results NaN, in both parts. Factors of 0 and 1,
+/// which are not multiplied by, would leave some. The first results have each element as a term.
+template <class T>
+void fill_with_nan(T* to, int64_t written) {
+  if (std::isnan(to[0]) || std::isnan(to[1])) std::fill_n(to, written, std::numeric_limits<T>::quiet_NaN());
+}
+
 }  // namespace
 
 template <class T>
@@ -258,9 +266,12 @@ void fft(const RoutineRef& routine, void* const* pointers) {
   in_parallel((count + lanes - 1) / lanes, grain_of(operations), [&](int64_t first, int64_t end) {
     const auto space = space_of<T>(routines.space(rows, side_by_side));
     const int64_t row = first * lanes, stop = std::min(end * lanes, count);
-    if (!side_by_side) return routines.transform(rows, from + row * read, to + row * written, stop - row, space.get());
-    for (int64_t r = row; r < stop; r += lanes)
-      routines.transform_lanes(rows, from + r * read, to + r * written, std::min(lanes, stop - r), space.get());
+    for (int64_t r = row; r < stop; r += lanes) {
+      const int64_t some = std::min(lanes, stop - r);
+      (side_by_side ? routines.transform_lanes : routines.transform)(rows, from + r * read, to + r * written, some,
+                                                                     space.get());
+      for (int64_t i = r; i < r + some && n > 1; ++i) fill_with_nan(to + i * written, written);
+    }
   });
 }
 

@@ -343,7 +343,7 @@ template <class E, class T>
 Planes<T> transform(const FftPlan<T>& plan, Planes<T> x, Planes<T> y, T* space, const T* pairs_in = nullptr,
                     T* pairs_out = nullptr, bool swap = false, T scale = T(1));
 
-/// Numbers of a plane: planes that begin at the same place of different pages would share the lines of a cache.
+/// Numbers of a plane: planes that are a multiple of a page apart would share the lines of a cache.
 template <class E, class T>
 int64_t plane_size(int64_t n) {
   return (n * kSize<E, T> + 63) / 64 * 64 + 16;

@@ -122,6 +122,12 @@ void check_real_results(const Step& s) {
   }
 }
 
+void check_inexact_results(const Step& s) {
+  for (const Type& t : s.graph().output_types()) {
+    if (!is_inexact(t.dtype)) s.grad_error("the function must return floating or complex values, got " + to_string(t));
+  }
+}
+
 }  // namespace
 
 Types argument_types(const CaseFunction& f) {
@@ -205,7 +211,7 @@ using BatchAxes = std::vector<transform::BatchAxis>;
 
 /// For each argument the derivatives of all results, by a vmapped jvp over the unit vectors of the argument.
 Graph jacfwd_of(const Step& s) {
-  check_real_results(s);
+  check_inexact_results(s);
   const std::vector<size_t> numbers = argnums(s);
   const Types inputs = s.graph().input_types(), results = s.graph().output_types();
   std::vector<Graph> columns;

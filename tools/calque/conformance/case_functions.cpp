@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "calque/conformance/fft_functions.h"
 #include "calque/conformance/numpy_functions.h"
 #include "calque/conformance/random_functions.h"
 #include "calque/conformance/sort_functions.h"
@@ -296,6 +297,7 @@ const std::map<std::string_view, Function>& functions() {
     std::map<std::string_view, Function> all = random_functions();
     all.insert(numpy_functions().begin(), numpy_functions().end());
     all.insert(sort_functions().begin(), sort_functions().end());
+    all.insert(fft_functions().begin(), fft_functions().end());
     all.insert({
     // clang-format off
 #define CALQUE_UNARY_BY_HAND(f, result) {#f, &unary<ops::f>},
