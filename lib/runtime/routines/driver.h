@@ -5,7 +5,11 @@
 #include <memory>
 #include <new>
 
+#include "calque/ir/any_array.h"
+#include "calque/ir/errors.h"
+
 #include "kernel/ir/program.h"
+#include "runtime/memory/workspace.h"
 #include "runtime/process/parallel.h"
 
 namespace calque::runtime {
@@ -38,6 +42,22 @@ std::unique_ptr<T[], FreeSpace> space_of(int64_t count) {
   return std::unique_ptr<T[], FreeSpace>(
       static_cast<T*>(::operator new(static_cast<size_t>(count) * sizeof(T), std::align_val_t{64})));
 }
+
+/// Room for elements, from the pool of arrays: pages of fresh memory cost as much as a pass over a long row.
+template <class E>
+class Space {
+ public:
+  /// Throws OutOfMemory.
+  explicit Space(int64_t count) try
+      : storage_(calque::detail::Storage::allocate(static_cast<size_t>(count) * sizeof(E))) {
+  } catch (const DeviceError&) {
+    throw OutOfMemory("workspace", static_cast<size_t>(count) * sizeof(E));
+  }
+  E* get() const { return static_cast<E*>(storage_.data()); }
+
+ private:
+  calque::detail::Storage storage_;
+};
 
 struct Batch {
   int64_t count = 1, rows = 0, columns = 0;

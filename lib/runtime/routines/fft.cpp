@@ -264,7 +264,7 @@ void fft(const RoutineRef& routine, void* const* pointers) {
   const double operations =
       static_cast<double>(lanes) * 5 * static_cast<double>(n) * std::log2(static_cast<double>(n) + 1);
   in_parallel((count + lanes - 1) / lanes, grain_of(operations), [&](int64_t first, int64_t end) {
-    const auto space = space_of<T>(routines.space(rows, side_by_side));
+    const Space<T> space(routines.space(rows, side_by_side));
     const int64_t row = first * lanes, stop = std::min(end * lanes, count);
     for (int64_t r = row; r < stop; r += lanes) {
       const int64_t some = std::min(lanes, stop - r);

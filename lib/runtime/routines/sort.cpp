@@ -214,22 +214,6 @@ Unsigned<sizeof(T)> key_of(const void* row, int64_t i, bool descending) {
   return descending ? Bits(~key) : key;
 }
 
-/// Room for elements, from the pool of arrays: pages of fresh memory cost as much as a pass over a long row.
-template <class E>
-class Space {
- public:
-  /// Throws OutOfMemory.
-  explicit Space(int64_t count) try
-      : storage_(calque::detail::Storage::allocate(static_cast<size_t>(count) * sizeof(E))) {
-  } catch (const DeviceError&) {
-    throw OutOfMemory("workspace", static_cast<size_t>(count) * sizeof(E));
-  }
-  E* get() const { return static_cast<E*>(storage_.data()); }
-
- private:
-  calque::detail::Storage storage_;
-};
-
 /// Runs work on ranges of a row, on several threads if it is long.
 template <class Work>
 void over_row(int64_t n, const Work& work) {
