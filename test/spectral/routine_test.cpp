@@ -128,6 +128,31 @@ TEST(FftRoutine, LongRows) {
   }
 }
 
+/// Each result has a wave of another frequency: impulses at some elements give all of it, and back.
+template <class T>
+void check_long_row(size_t n) {
+  std::vector<T> x(2 * n);
+  const size_t at[] = {0, 1, n / 3, n - 2};
+  for (const size_t j : at) x[2 * j] = T(1), x[2 * j + 1] = T(0.5);
+  const std::vector<T> y = transformed(FftKind::fft, n, x), back = transformed(FftKind::ifft, n, y);
+  double most = 0, returned = 0;
+  for (size_t k = 0; k < n; ++k) {
+    std::complex<double> want;
+    for (const size_t j : at)
+      want += std::complex<double>(1, 0.5) *
+              std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(j * k % n) / static_cast<double>(n));
+    most = std::max(most, std::abs(want - std::complex<double>(y[2 * k], y[2 * k + 1])));
+    returned = std::max<double>(returned, std::hypot(back[2 * k] - x[2 * k], back[2 * k + 1] - x[2 * k + 1]));
+  }
+  const double eps = std::numeric_limits<T>::epsilon();
+  EXPECT_LE(most, 40 * eps) << n;
+  EXPECT_LE(returned, 10 * eps) << n;
+}
+TEST(FftRoutine, RowsLongerThanCaches) {
+  for (const size_t n : {1 << 20, 3 << 19, 125 << 13, (1 << 20) + 2}) check_long_row<double>(n);
+  check_long_row<float>(1 << 21);
+}
+
 TEST(FftRoutine, AnImpulseIsExact) {
   for (const size_t n : {1, 2, 8, 12, 30, 64, 1024, 4096}) {
     std::vector<double> x(2 * n);

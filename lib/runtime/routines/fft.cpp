@@ -70,29 +70,34 @@ void transform_wide(std::vector<std::complex<W>>& z, const std::vector<std::comp
   }
 }
 
+/// Rows with planes of so many bytes do not stay in caches from pass to pass.
+constexpr int64_t kLongPlane = int64_t{1} << 23;
+
 /// A plan with its numbers. What it points to does not move.
 template <class T>
 class OwnedPlan {
  public:
-  explicit OwnedPlan(int64_t n) {
-    plan_ = {n, 0, nullptr, nullptr, nullptr, nullptr};
+  /// `as_matrix`: a long row is transformed as a matrix.
+  explicit OwnedPlan(int64_t n, bool as_matrix = false) {
+    plan_.n = n;
     int64_t rest = n;
     std::vector<int64_t> radices;
     for (; rest % 4 == 0; rest /= 4) radices.push_back(4);
     if (rest % 2 == 0) radices.push_back(2), rest /= 2;
     for (int64_t radix = 3; radix <= kMostRadix; radix += 2)
       for (; rest % radix == 0; rest /= radix) radices.push_back(radix);
-    if (rest == 1)
-      add_passes(radices);
-    else
+    if (rest != 1)
       add_convolution();
+    else if (!as_matrix || n * static_cast<int64_t>(sizeof(T)) < kLongPlane || !add_matrix(radices))
+      add_passes(radices);
   }
   OwnedPlan(const OwnedPlan&) = delete;
   OwnedPlan& operator=(const OwnedPlan&) = delete;
 
   const FftPlan<T>& plan() const { return plan_; }
   int64_t bytes() const {
-    int64_t sum = convolution_ == nullptr ? 0 : convolution_->bytes();
+    int64_t sum = 0;
+    for (const auto* part : {&convolution_, &columns_, &rows_}) sum += *part == nullptr ? 0 : (*part)->bytes();
     for (const auto& list : numbers_) sum += static_cast<int64_t>(list.size() * sizeof(T));
     return sum;
   }
@@ -162,10 +167,32 @@ class OwnedPlan {
     plan_.spectrum = keep(std::move(spectrum));
   }
 
-  FftPlan<T> plan_;
+  /// False if there is no matrix of about as many rows as columns.
+  bool add_matrix(const std::vector<int64_t>& radices) {
+    const int64_t n = plan_.n, lanes = fft_routines<T>().lanes;
+    int64_t rows = 1;
+    for (const int64_t radix : radices)
+      if (rows * rows * radix <= n) rows *= radix;
+    const int64_t columns = n / rows;
+    if (rows % lanes != 0 || columns % lanes != 0 || columns > 16 * rows) return false;
+    columns_ = std::make_unique<OwnedPlan>(rows);
+    rows_ = std::make_unique<OwnedPlan>(columns);
+    const std::vector<T> roots = roots_of_unity<T>(n, n);
+    std::vector<T> twiddles(roots.size());
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        for (int64_t part = 0; part < 2; ++part)
+          twiddles[static_cast<size_t>((2 * r + part) * columns + c)] = roots[static_cast<size_t>(2 * r * c + part)];
+    plan_.columns = &columns_->plan();
+    plan_.rows = &rows_->plan();
+    plan_.matrix_twiddles = keep(std::move(twiddles));
+    return true;
+  }
+
+  FftPlan<T> plan_{};
   std::list<std::vector<T>> numbers_;
   std::vector<FftPass<T>> passes_;
-  std::unique_ptr<OwnedPlan> convolution_;
+  std::unique_ptr<OwnedPlan> convolution_, columns_, rows_;
 };
 
 /// A plan for rows of a kind.
@@ -178,7 +205,7 @@ struct PlanOfRows {
 
   PlanOfRows(bool is_real, int64_t length) : is_real(is_real), length(length) {
     const bool is_half = is_real && length % 2 == 0;
-    plan = std::make_unique<OwnedPlan<T>>(is_half ? length / 2 : length);
+    plan = std::make_unique<OwnedPlan<T>>(is_half ? length / 2 : length, !is_real);
     if (is_half) half_twiddles = roots_of_unity<T>(length, length / 4 + 1);
   }
   FftRows<T> rows(FftKind kind) const {

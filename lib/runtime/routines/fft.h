@@ -32,6 +32,12 @@ struct FftPlan {
   /// it is computed (Bluestein, 1970), the conjugate of that number as n real and n imaginary parts, and the transform
   /// of the convolved numbers over the convolution's length, in the same form.
   const FftPlan* convolution;
+  /// Of a long row: its elements as a matrix, of which first the columns are transformed, then, times the twiddles, of
+  /// each row the real parts and then the imaginary ones, the rows (Bailey, FFTs in external or hierarchical memory,
+  /// 1990). Both lengths are multiples of the lanes.
+  const FftPlan* columns;
+  const FftPlan* rows;
+  const T* matrix_twiddles;
   const T* chirp;
   const T* spectrum;
 };

@@ -418,6 +418,53 @@ Planes<T> transform(const FftPlan<T>& plan, Planes<T> x, Planes<T> y, T* space, 
   return {};
 }
 
+/// The transform of a long row, from pairs to pairs. Lanes are columns of the matrix, and then rows of it.
+template <class T>
+void transform_matrix(const FftPlan<T>& plan, const T* from, T* to, bool swap, T scale, T* space) {
+  using V = Vector<T>;
+  constexpr int64_t kLanes = VectorOf<T>::kLanes;
+  const int64_t rows = plan.columns->n, columns = plan.rows->n, longer = rows < columns ? columns : rows;
+  T* const matrix = space;
+  const Planes<T> x = planes_at<V>(matrix + 2 * plan.n, longer),
+                  y = planes_at<V>(matrix + 2 * plan.n + 2 * plane_size<V, T>(longer), longer);
+  for (int64_t c = 0; c < columns; c += kLanes) {
+    for (int64_t r = 0; r < rows; ++r) {
+      V re, im;
+      load_pairs<T>(from + 2 * (r * columns + c), re, im);
+      store(x.re + r * kLanes, swap ? im : re), store(x.im + r * kLanes, swap ? re : im);
+    }
+    const Planes<T> z = transform<V>(*plan.columns, x, y, static_cast<T*>(nullptr));
+    for (int64_t r = 0; r < rows; ++r) {
+      V re = load<V>(z.re + r * kLanes), im = load<V>(z.im + r * kLanes);
+      const T* const w = plan.matrix_twiddles + 2 * r * columns + c;
+      multiply(re, im, load<V>(w), load<V>(w + columns));
+      store(matrix + 2 * r * columns + c, re), store(matrix + (2 * r + 1) * columns + c, im);
+    }
+  }
+  for (int64_t r = 0; r < rows; r += kLanes) {
+    const auto load_plane = [&](const T* plane, T* column) {
+      for (int64_t c = 0; c < columns; c += kLanes) {
+        V v[kLanes];
+        each<kLanes>([&](auto i) __attribute__((always_inline)) { v[i] = load<V>(plane + 2 * i * columns + c); });
+        rotate_numbers<kLanes, kLanes, kLanes>(v);
+        each<kLanes>([&](auto i) __attribute__((always_inline)) { store(column + (c + i) * kLanes, v[i]); });
+      }
+    };
+    load_plane(matrix + 2 * r * columns, x.re);
+    load_plane(matrix + (2 * r + 1) * columns, x.im);
+    const Planes<T> z = transform<V>(*plan.rows, x, y, static_cast<T*>(nullptr));
+    for (int64_t c = 0; c < columns; ++c) {
+      const V re = load<V>(z.re + c * kLanes) * scale, im = load<V>(z.im + c * kLanes) * scale;
+      store_pairs<T>(to + 2 * (c * rows + r), swap ? im : re, swap ? re : im);
+    }
+  }
+}
+template <class T>
+int64_t space_of_matrix(const FftPlan<T>& plan) {
+  const int64_t rows = plan.columns->n, columns = plan.rows->n;
+  return 2 * plan.n + 4 * plane_size<Vector<T>, T>(rows < columns ? columns : rows);
+}
+
 // ---- rows
 
 enum class Kind : uint32_t { fft, ifft, rfft, irfft };
@@ -471,6 +518,7 @@ void conjugate_rest(Planes<T> z, int64_t n) {
 
 template <class E, class T>
 int64_t space_for(const FftRows<T>& rows) {
+  if (rows.plan->columns != nullptr) return space_of_matrix(*rows.plan);
   return 4 * plane_size<E, T>(rows.plan->n + 1) + space_of_convolution<E>(*rows.plan);
 }
 template <class T>
@@ -483,6 +531,10 @@ void transform_row(const FftRows<T>& rows, const T* from, T* to, T* space) {
   const FftPlan<T>& plan = *rows.plan;
   const int64_t n = rows.length;
   const bool is_half = rows.half_twiddles != nullptr;
+  if (plan.columns != nullptr) {
+    const bool inverse = static_cast<Kind>(rows.kind) == Kind::ifft;
+    return transform_matrix(plan, from, to, inverse, inverse ? T(1) / static_cast<T>(n) : T(1), space);
+  }
   const Planes<T> x = planes_at<T>(space, plan.n + 1),
                   y = planes_at<T>(space + 2 * plane_size<T, T>(plan.n + 1), plan.n + 1);
   T* const rest = space + 4 * plane_size<T, T>(plan.n + 1);
