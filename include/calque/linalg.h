@@ -220,6 +220,32 @@ template <ArrayLike A>
                                                                      a, loc);
 }
 
+/// (w, v): the eigenvalues w [..., n] and in the columns of v [..., n, n] eigenvectors of each square matrix a [..., n,
+/// n]: a v = v diag(w). Both are complex, std::complex<double> of double and complex<double>, else complex<float>. The
+/// values are in no order; of a real matrix those that are not real are pairs of conjugates, the one with the positive
+/// imaginary part first, and vectors of real ones are real. Each vector has norm 1, and its component of greatest
+/// magnitude, the first of equal ones, is real and positive. Infinities and NaN in a matrix give NaN in all its
+/// results, in those alone. The derivative of w is the diagonal of inverse(v) da v; that of v is NaN where values are
+/// equal. Matrices with fewer than n independent vectors have neither. Use `eigh` for Hermitian matrices. Throws
+/// ShapeError for arrays that are not square matrices, DTypeError for 16-bit floats.
+///     linalg::eig(D{{2, 0}, {0, 3}})  // [2.+0.j 3.+0.j],
+///                                     // [[1.+0.j 0.+0.j]
+///                                     //  [0.+0.j 1.+0.j]]
+template <ArrayLike A>
+auto eig(const A& a, Loc loc = Loc::current()) {
+  using X = out_t<complex_t<inexact_t<elem_t<A>>>, A>;
+  return detail::apply_tuple<X, X>(
+      "linalg::eig", loc, [&](std::span<const detail::Operand> o) { return detail::ops::linalg::eig(o[0], loc); }, a);
+}
+
+/// The eigenvalues [..., n] alone, as `eig`: their derivative needs no values apart from each other.
+///     linalg::eigvals(D{{0, -1}, {1, 0}})  // [0.+1.j 0.-1.j]
+template <ArrayLike A>
+[[nodiscard]] out_t<complex_t<inexact_t<elem_t<A>>>, A> eigvals(const A& a, Loc loc = Loc::current()) {
+  return detail::apply_unary<out_t<complex_t<inexact_t<elem_t<A>>>, A>>("linalg::eigvals",
+                                                                        &detail::ops::linalg::eigvals, a, loc);
+}
+
 /// (u, s, vh) with a = u diag(s) vh for each matrix a [..., m, n]: the k = min(m, n) singular values s [..., k], real
 /// and descending, u [..., m, k] with orthonormal columns and vh [..., k, n] with orthonormal rows, the adjoint of the
 /// right vectors. In each row of vh the component of greatest magnitude, the first of equal ones, is real and positive.

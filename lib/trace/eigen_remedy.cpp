@@ -34,9 +34,7 @@ constexpr std::array kRemedies{
     Remedy{"/src/QR/", "cq::linalg::qr(a), or cq::linalg::lstsq(a, b)"},
     Remedy{"/src/SVD/", "cq::linalg::svd(a), cq::linalg::pinv(a) or cq::linalg::lstsq(a, b)"},
     Remedy{"/src/Jacobi/", kFactorization},
-    Remedy{"/src/Eigenvalues/",
-           "cq::linalg::eigh(a) of a symmetric matrix, or a decomposition of numbers in a function that cq::host_call "
-           "calls"},
+    Remedy{"/src/Eigenvalues/", "cq::linalg::eigh(a) of a symmetric matrix, or cq::linalg::eig(a)"},
     Remedy{"/src/", "functions of arrays, such as cq::where, cq::norm and cq::normalized"},
 };
 

@@ -247,9 +247,18 @@ TEST(RandomGraphs, UseEveryPrimitiveAndDependOnTheSeedAlone) {
     const bool complex_only = name == "complex" || name == "real" || name == "imag" || name == "conj";
     const bool no_value = name == "custom_linear", no_derivative = name == "captured";
     // Of any numbers, few matrices have a factor, and their rounding depends on their condition.
-    constexpr std::string_view kOfMatrices[] = {"cholesky", "triangular_solve", "lu", "lu_solve", "batched_cholesky",
-                                                "det",      "slogdet",          "qr", "eigh",     "svd",
-                                                "pinv"};
+    constexpr std::string_view kOfMatrices[] = {"cholesky",
+                                                "triangular_solve",
+                                                "lu",
+                                                "lu_solve",
+                                                "batched_cholesky",
+                                                "det",
+                                                "slogdet",
+                                                "qr",
+                                                "eigh",
+                                                "svd",
+                                                "pinv",
+                                                "eig"};
     const bool of_matrices = std::ranges::find(kOfMatrices, name) != std::end(kOfMatrices);
     // test/sorting has its own rows, test/implicit its own graphs.
     constexpr std::string_view kElsewhere[] = {"host_call", "sort", "permute", "custom_root", "linear_solve"};

@@ -47,6 +47,25 @@ TEST(SpectralDerivatives, OfComplexEigenvaluesAndVectors) {
   }
 }
 
+/// Of real and complex matrices; of vectors functions that depend on their phases and do not.
+TEST(SpectralDerivatives, OfGeneralEigenvaluesAndVectors) {
+  for (const int64_t n : {1, 2, 3, 5}) {
+    SCOPED_TRACE(n);
+    const auto check = [n](const auto& matrix_of) {
+      check_derivatives([&](auto a) { return parts(la::eigvals(matrix_of(a)) * 0.3); }, n, n);
+      check_derivatives(
+          [&](auto a) {
+            const auto [w, v] = la::eig(matrix_of(a));
+            return sum(sin(abs(v) * 2.0)) + sum(cos(real(w * 0.3)));
+          },
+          n, n);
+      check_derivatives([&](auto a) { return parts(std::get<1>(la::eig(matrix_of(a)))); }, n, n);
+    };
+    check([](auto a) { return a; });
+    check([](auto a) { return complex_of(a); });
+  }
+}
+
 TEST(SpectralDerivatives, OfSingularValuesAndVectors) {
   for (const auto& [m, n] : {std::pair<int64_t, int64_t>{1, 1}, {3, 3}, {5, 3}, {3, 5}, {1, 4}}) {
     SCOPED_TRACE(testing::Message() << m << " x " << n);
@@ -108,6 +127,10 @@ TEST(SpectralDerivatives, OfEqualValues) {
   const D one = D::eye(3);
   const auto squares = [](auto a) { return sum(square(la::eigvalsh(a))); };
   EXPECT_TRUE(allclose(grad(squares)(one), one * 2.0, 1e-14, 1e-14));
+  const auto general = [](auto a) { return sum(square(real(la::eigvals(a)))); };
+  EXPECT_TRUE(allclose(grad(general)(one), one * 2.0, 1e-14, 1e-14));
+  const auto any_vectors = [](auto a) { return sum(real(std::get<1>(la::eig(a)))); };
+  EXPECT_TRUE(any(isnan(grad(any_vectors)(one))).item());
   const auto values = [](auto a) { return sum(square(la::svdvals(a))); };
   EXPECT_TRUE(allclose(grad(values)(one), one * 2.0, 1e-14, 1e-14));
   const auto inverse = [](auto a) { return sum(la::pinv(a) * a); };

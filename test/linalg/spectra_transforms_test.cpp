@@ -1,4 +1,5 @@
 // linalg::eigh, svd, pinv, lstsq and their like: values, messages, batches against loops, and how often they decompose.
+#include <complex>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -48,10 +49,13 @@ TEST(Spectra, VectorsAreComputedWhereTheyAreRead) {
   const D a = matrix(5, 5), b = matrix(5, 2);
   const std::vector<uint32_t> none = {0}, vectors = {primitives::RoutineFlag::vectors};
   EXPECT_EQ(flags_of(jit([](auto x) { return la::eigvalsh(x); }).trace(a), Routine::eigh), none);
+  EXPECT_EQ(flags_of(jit([](auto x) { return la::eigvals(x); }).trace(a), Routine::eig), none);
   EXPECT_EQ(flags_of(jit([](auto x) { return la::cond(x); }).trace(a), Routine::svd), none);
   // One decomposition for the value and its derivative, and for all of lstsq.
   const auto f = [](auto x) { return sum(sin(la::eigvalsh(x))); };
   EXPECT_EQ(flags_of(jit([&](auto x) { return std::pair{f(x), grad(f)(x)}; }).trace(a), Routine::eigh), vectors);
+  const auto h = [](auto x) { return sum(abs(la::eigvals(x))); };
+  EXPECT_EQ(flags_of(jit([&](auto x) { return std::pair{h(x), grad(h)(x)}; }).trace(a), Routine::eig), vectors);
   const auto g = [](auto x) { return sum(sin(la::svdvals(x))); };
   EXPECT_EQ(flags_of(jit([&](auto x) { return std::pair{g(x), grad(g)(x)}; }).trace(a), Routine::svd), vectors);
   EXPECT_EQ(flags_of(jit([](auto x, auto y) { return la::lstsq(x, y); }).trace(a, b), Routine::svd), vectors);
@@ -83,6 +87,62 @@ TEST(Spectra, BatchesEqualLoops) {
     EXPECT_TRUE(close(D(gradients.at(i)), grad(derivative)(a), 1e-9)) << i;
     EXPECT_TRUE(close(D(solutions.at(i)), std::get<0>(la::lstsq(a, sides)), 1e-11)) << i;
   }
+}
+
+TEST(Eig, BatchesEqualLoops) {
+  const D many = stack({matrix(4, 4), cos(matrix(4, 4)) * 2.0, transpose(matrix(4, 4))}, 0);
+  const auto all_of = [](auto a) {
+    const auto [w, v] = la::eig(a);
+    const auto [u, x] = la::eig(as_complex(a, sin(a)));
+    return std::tuple{w, v, u, x};
+  };
+  const auto f = [](auto a) {
+    return sum(abs(std::get<1>(la::eig(a)))) + sum(abs(la::eigvals(as_complex(a, cos(a)))));
+  };
+  const auto batched = vmap(all_of)(many);
+  const auto whole = all_of(many);
+  const D gradients = vmap(grad(f))(many);
+  const auto equal = [](const auto& x, const auto& y) { return max(abs(x - y)).item() < 1e-12; };
+  for (int64_t i = 0; i < 3; ++i) {
+    const D a = D(many.at(i));
+    const auto one = all_of(a);
+    const auto same = [&]<size_t... K>(std::index_sequence<K...>) {
+      using C = Array<std::complex<double>>;
+      return ((equal(C(std::get<K>(batched).at(i)), std::get<K>(one)) &&
+               equal(C(std::get<K>(whole).at(i)), std::get<K>(one))) &&
+              ...);
+    };
+    EXPECT_TRUE(same(std::make_index_sequence<4>())) << i;
+    EXPECT_TRUE(close(D(gradients.at(i)), grad(f)(a), 1e-9)) << i;
+  }
+}
+
+TEST(Eig, OfDevicesIsTheSame) {
+  const D a = stack({matrix(5, 5), cos(matrix(5, 5))}, 0);
+  const auto f = jit([](auto x) {
+    const auto [w, v] = la::eig(x * 2.0);
+    return std::pair{w * 0.5, v};
+  });
+  const auto [w, v] = f(a);
+  const auto [w1, v1] = f(a.to(gpu_sim()));
+  EXPECT_LE(max(abs(w1.to(cpu()) - w)).item(), 1e-13);
+  EXPECT_LE(max(abs(v1.to(cpu()) - v)).item(), 1e-13);
+}
+
+TEST(Eig, HasTraceAndDeterminant) {
+  const D a = matrix(6, 6);
+  const auto w = la::eigvals(a);
+  EXPECT_NEAR(real(sum(w)).item(), trace(a).item(), 1e-13);
+  EXPECT_NEAR(real(prod(w)).item(), la::det(a).item(), 1e-12);
+  EXPECT_NEAR(imag(prod(w)).item(), 0, 1e-12);
+  // Rotations, and dtypes of other operands.
+  const auto [u, v] = la::eig(D{{0.6, -0.8}, {0.8, 0.6}});
+  EXPECT_NEAR(std::abs(u.at(0).item() - std::complex<double>(0.6, 0.8)), 0, 1e-15);
+  EXPECT_NEAR(std::abs(v.at(0, 0).item()), std::sqrt(0.5), 1e-15);
+  const Array<std::complex<float>> of_integers = la::eigvals(Array<int32_t>{{2, 0}, {0, 3}});
+  EXPECT_EQ(of_integers.at(1).item(), std::complex<float>(3));
+  EXPECT_EQ(la::eigvals(D::zeros({2, 0, 0})).shape(), (Shape{2, 0}));
+  EXPECT_EQ(std::get<1>(la::eig(D::zeros({0, 0}))).shape(), (Shape{0, 0}));
 }
 
 TEST(Spectra, OfSymmetricPartAndDiagonal) {
@@ -159,6 +219,10 @@ TEST(Norm, OfSingularValues) {
 TEST(Spectra, ErrorsNameWhatIsWrong) {
   EXPECT_EQ(message<ShapeError>([] { return la::eigh(D::zeros({2, 3})); }),
             "linalg::eigh: needs square matrices [..., n, n], got f64[2,3]");
+  EXPECT_EQ(message<ShapeError>([] { return la::eig(D::zeros({3})); }),
+            "linalg::eig: needs square matrices [..., n, n], got f64[3]");
+  EXPECT_EQ(message<DTypeError>([] { return la::eigvals(Array<bfloat16>::zeros({2, 2})); }),
+            "linalg::eigvals: needs f32, f64 or complex elements, got bf16[2,2]");
   EXPECT_EQ(message<ShapeError>([] { return la::svd(D::zeros({3})); }),
             "linalg::svd: needs matrices [..., m, n], got f64[3]");
   EXPECT_EQ(message<ShapeError>([] { return la::cond(D::zeros({0, 3})); }),

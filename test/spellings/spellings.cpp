@@ -472,6 +472,11 @@ void factors_and_systems() {
   SAME(cq::Array<int32_t>, cq::Array<int32_t>(rank));
   SAME(D, D(values));
   SAME(D, D(w));
+  auto [values_of_any, vectors_of_any] = cq::linalg::eig(x);
+  SAME(cq::Array<std::complex<double>>, cq::Array<std::complex<double>>(values_of_any));
+  SAME(cq::Array<std::complex<double>>, cq::Array<std::complex<double>>(vectors_of_any));
+  SAME(cq::Array<std::complex<double>>, cq::linalg::eigvals(x));
+  SAME(cq::Array<std::complex<float>>, cq::linalg::eigvals(i));
   SAME(D, D(v));
   SAME(F, F(left));
   SAME(F, F(s));

@@ -177,6 +177,7 @@ inline constexpr OpRow kOpRows[] = {
     row<primitives::Eigh, &cases::spectrum<true>>(kFloatMatrix),
     row<primitives::Svd, &cases::spectrum<false>>(kFloatMatrix),
     row<primitives::Pinv, &cases::pinv>(kFloatMatrix),
+    row<primitives::Eig, &cases::spectrum<true>>(kFloatMatrix),
     row<primitives::AllReduce, &cases::of_one_process<primitives::AllReduce>>(kAny),
     row<primitives::CollectiveReduce, &cases::of_one_process<primitives::CollectiveReduce>>(kAny),
     row<primitives::CollectiveBroadcast, &cases::of_one_process<primitives::CollectiveBroadcast>>(kAny),

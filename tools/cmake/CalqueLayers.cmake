@@ -50,7 +50,7 @@ function(calque_add_layer layer)
     # lib/runtime/routines/dense.h. GCC 12 vectorises straight-line code of Eigen wrongly (docs/mathematics.md), and warns
     # of its own intrinsics and of vectors as template arguments.
     set(vectorisation "$<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize;-Wno-uninitialized;-Wno-maybe-uninitialized;-Wno-ignored-attributes>")
-    foreach(name IN ITEMS dense_v2 dense_v3 dense_v4 spectra_v2 spectra_v3 spectra_v4)
+    foreach(name IN ITEMS dense_v2 dense_v3 dense_v4 spectra_v2 spectra_v3 spectra_v4 eig_v2 eig_v3 eig_v4)
       set(source "${PROJECT_SOURCE_DIR}/lib/runtime/routines/${name}.cpp")
       string(REGEX REPLACE ".*_v" "" level "${name}")
       # Eigen's decompositions are of vectors by themselves, and many: -O3 takes three times as long and gains nothing.

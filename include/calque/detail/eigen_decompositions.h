@@ -344,8 +344,8 @@ template <class M>
   requires calque::detail::OfTracers<M>
 class EigenSolver<M> {
   static_assert(sizeof(M) == 0,
-                "calque: EigenSolver branches on values, which tracers do not have: use a decomposition of numbers in "
-                "a function that cq::host_call calls");
+                "calque: EigenSolver branches on values, which tracers do not have: use auto [w, v] = "
+                "cq::linalg::eig(a)");
 };
 
 namespace internal {

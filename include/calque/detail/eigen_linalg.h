@@ -266,6 +266,22 @@ auto eigvalsh(const A& a, Loc loc = Loc::current()) {
   const auto w = eigvalsh(detail::matrix_of(a, loc), loc);
   return detail::eigen_of<detail::ValuesOf<A, std::remove_cvref_t<decltype(w)>>>(w, loc);
 }
+/// (w, v): the eigenvalues of a square matrix and its eigenvectors in the columns of v, both complex (Eigen:
+/// `EigenSolver`).
+template <TracedMatrix A>
+auto eig(const A& a, Loc loc = Loc::current()) {
+  const auto [w, v] = eig(detail::matrix_of(a, loc), loc);
+  using C = std::remove_cvref_t<decltype(w)>;
+  using Extents = detail::FactorsOf<A>;
+  using Vectors = detail::LikeMatrix<A, C, Extents::m, Extents::m, Extents::max_m, Extents::max_m>;
+  return std::tuple{detail::eigen_of<detail::ValuesOf<A, C>>(w, loc), detail::eigen_of<Vectors>(v, loc)};
+}
+/// The eigenvalues of a square matrix, complex.
+template <TracedMatrix A>
+auto eigvals(const A& a, Loc loc = Loc::current()) {
+  const auto w = eigvals(detail::matrix_of(a, loc), loc);
+  return detail::eigen_of<detail::ValuesOf<A, std::remove_cvref_t<decltype(w)>>>(w, loc);
+}
 /// (u, s, vh) with a = u diag(s) vh, with the sizes at compile time that a's imply (Eigen: `jacobiSvd`).
 template <TracedMatrix A>
 auto svd(const A& a, Loc loc = Loc::current()) {

@@ -195,6 +195,8 @@ Handle matrix_rank(const Operand& a, std::optional<double> rcond, Location at);
 Handle cond(const Operand& a, ord order, Location at);
 std::vector<Handle> eigh(const Operand& a, Location at);
 Handle eigvalsh(const Operand& a, Location at);
+std::vector<Handle> eig(const Operand& a, Location at);
+Handle eigvals(const Operand& a, Location at);
 std::vector<Handle> svd(const Operand& a, Location at);
 Handle svdvals(const Operand& a, Location at);
 Handle matrix_power(const Operand& a, int64_t n, Location at);

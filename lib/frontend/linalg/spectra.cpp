@@ -11,6 +11,7 @@ namespace {
 std::vector<Handle> eigh(Handle a, const Site& s) {
   return emit_all<prim::Eigh>(s, {hermitian(a, s)}, {{"vectors", true}});
 }
+std::vector<Handle> eig(Handle a, const Site& s) { return emit_all<prim::Eig>(s, {a}, {{"vectors", true}}); }
 std::vector<Handle> svd(Handle a, const Site& s) { return emit_all<prim::Svd>(s, {a}, {{"vectors", true}}); }
 
 /// `factor` times eps times the greater extent of the matrices.
@@ -55,6 +56,16 @@ std::vector<Handle> eigh(const Operand& a, Location at) {
 Handle eigvalsh(const Operand& a, Location at) {
   const Site s{"linalg::eigvalsh", at};
   return eigh(square_matrices_of(a, s), s)[0];
+}
+
+std::vector<Handle> eig(const Operand& a, Location at) {
+  const Site s{"linalg::eig", at};
+  return eig(square_matrices_of(a, s), s);
+}
+
+Handle eigvals(const Operand& a, Location at) {
+  const Site s{"linalg::eigvals", at};
+  return eig(square_matrices_of(a, s), s)[0];
 }
 
 std::vector<Handle> svd(const Operand& a, Location at) {

@@ -34,7 +34,9 @@ double time_of_routine(const RoutineRef& routine) {
   constexpr double kOperation = 1e-4;  // microseconds
   constexpr double kSort = 100;
   constexpr double kSpectrum = 10;
-  const bool is_spectrum = routine.routine == primitives::Routine::eigh || routine.routine == primitives::Routine::svd;
+  using primitives::Routine;
+  const bool is_spectrum =
+      routine.routine == Routine::eigh || routine.routine == Routine::svd || routine.routine == Routine::eig;
   double operations = 0;
   for (const Type& type : routine.arguments) {
     if (routine.routine == primitives::Routine::sort || routine.routine == primitives::Routine::fft) {

@@ -39,13 +39,14 @@ enum class Routine : uint8_t {
   qr,                ///< (a) gives q, r
   eigh,              ///< (a) gives w, and v with vectors
   svd,               ///< (a) gives s, or u, s, vh with vectors
+  eig,               ///< (a) gives w, and v with vectors, both complex: pairs if a is real
   sort,              ///< (keys...) gives the sorted keys, the permutation, or both
   fft,               ///< (x) gives its transform; complex numbers are pairs, `flags` is the FftKind
 };
-inline constexpr std::array<std::string_view, 8> kRoutineNames = {
-    "cholesky", "triangular_solve", "lu", "qr", "eigh", "svd", "sort", "fft"};
+inline constexpr std::array<std::string_view, 9> kRoutineNames = {
+    "cholesky", "triangular_solve", "lu", "qr", "eigh", "svd", "eig", "sort", "fft"};
 
-/// Of triangular_solve; of eigh and svd; of sort.
+/// Of triangular_solve; of eigh, svd and eig; of sort.
 struct RoutineFlag {
   static constexpr uint32_t lower = 1, transpose = 2, unit_diagonal = 4;
   static constexpr uint32_t vectors = 1;

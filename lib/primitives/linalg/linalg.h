@@ -3,6 +3,7 @@
 #include "primitives/linalg/batched_cholesky.h"
 #include "primitives/linalg/cholesky.h"
 #include "primitives/linalg/determinant.h"
+#include "primitives/linalg/eig.h"
 #include "primitives/linalg/eigh.h"
 #include "primitives/linalg/lu.h"
 #include "primitives/linalg/lu_solve.h"
@@ -13,6 +14,7 @@
 
 namespace calque::primitives {
 
-using LinalgList = TypeList<Cholesky, TriangularSolve, Lu, LuSolve, Det, SlogDet, Qr, BatchedCholesky, Eigh, Svd, Pinv>;
+using LinalgList =
+    TypeList<Cholesky, TriangularSolve, Lu, LuSolve, Det, SlogDet, Qr, BatchedCholesky, Eigh, Svd, Pinv, Eig>;
 
 }  // namespace calque::primitives

@@ -261,6 +261,8 @@ void run_complex(const RoutineRef& r, void* const* pointers) {
       return eigh<std::complex<R>>(r, pointers);
     case primitives::Routine::svd:
       return svd<std::complex<R>>(r, pointers);
+    case primitives::Routine::eig:
+      return eig<std::complex<R>>(r, pointers);
     case primitives::Routine::qr:    // by the reference evaluator
     case primitives::Routine::sort:  // complex numbers have no order
     case primitives::Routine::fft:   // has pairs of real numbers

@@ -87,6 +87,8 @@ template <class T>
 void eigh(const RoutineRef& r, void* const* pointers);
 template <class T>
 void svd(const RoutineRef& r, void* const* pointers);
+template <class T>
+void eig(const RoutineRef& r, void* const* pointers);
 /// Complex numbers are pairs of T, of one dimension more.
 template <class T>
 void fft(const RoutineRef& r, void* const* pointers);

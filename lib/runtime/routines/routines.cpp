@@ -25,6 +25,12 @@ extern const SpectralRoutines<double> kDoubleSpectra;
 extern const SpectralRoutines<std::complex<float>> kComplexFloatSpectra;
 extern const SpectralRoutines<std::complex<double>> kComplexDoubleSpectra;
 }  // namespace spectra_v2
+namespace eig_v2 {
+extern const EigRoutines<float> kFloatEig;
+extern const EigRoutines<double> kDoubleEig;
+extern const EigRoutines<std::complex<float>> kComplexFloatEig;
+extern const EigRoutines<std::complex<double>> kComplexDoubleEig;
+}  // namespace eig_v2
 #ifdef __x86_64__
 namespace dense_v3 {
 extern const DenseRoutines<float> kFloats;
@@ -46,12 +52,24 @@ extern const SpectralRoutines<double> kDoubleSpectra;
 extern const SpectralRoutines<std::complex<float>> kComplexFloatSpectra;
 extern const SpectralRoutines<std::complex<double>> kComplexDoubleSpectra;
 }  // namespace spectra_v3
+namespace eig_v3 {
+extern const EigRoutines<float> kFloatEig;
+extern const EigRoutines<double> kDoubleEig;
+extern const EigRoutines<std::complex<float>> kComplexFloatEig;
+extern const EigRoutines<std::complex<double>> kComplexDoubleEig;
+}  // namespace eig_v3
 namespace spectra_v4 {
 extern const SpectralRoutines<float> kFloatSpectra;
 extern const SpectralRoutines<double> kDoubleSpectra;
 extern const SpectralRoutines<std::complex<float>> kComplexFloatSpectra;
 extern const SpectralRoutines<std::complex<double>> kComplexDoubleSpectra;
 }  // namespace spectra_v4
+namespace eig_v4 {
+extern const EigRoutines<float> kFloatEig;
+extern const EigRoutines<double> kDoubleEig;
+extern const EigRoutines<std::complex<float>> kComplexFloatEig;
+extern const EigRoutines<std::complex<double>> kComplexDoubleEig;
+}  // namespace eig_v4
 #endif
 
 namespace {
@@ -93,15 +111,19 @@ const FftRoutines<double>& fft_routines<double>() {
 }
 const KeyRoutines& key_routines() { return of_level<KeyRoutines>(CALQUE_LEVELS(dense, kKeys)); }
 
-#define CALQUE_SPECTRA(T, routines)                                         \
-  template <>                                                               \
-  const SpectralRoutines<T>& spectral_routines<T>() {                       \
-    return of_level<SpectralRoutines<T>>(CALQUE_LEVELS(spectra, routines)); \
+#define CALQUE_SPECTRA(T, name)                                                     \
+  template <>                                                                       \
+  const SpectralRoutines<T>& spectral_routines<T>() {                               \
+    return of_level<SpectralRoutines<T>>(CALQUE_LEVELS(spectra, k##name##Spectra)); \
+  }                                                                                 \
+  template <>                                                                       \
+  const EigRoutines<T>& eig_routines<T>() {                                         \
+    return of_level<EigRoutines<T>>(CALQUE_LEVELS(eig, k##name##Eig));              \
   }
-CALQUE_SPECTRA(float, kFloatSpectra)
-CALQUE_SPECTRA(double, kDoubleSpectra)
-CALQUE_SPECTRA(std::complex<float>, kComplexFloatSpectra)
-CALQUE_SPECTRA(std::complex<double>, kComplexDoubleSpectra)
+CALQUE_SPECTRA(float, Float)
+CALQUE_SPECTRA(double, Double)
+CALQUE_SPECTRA(std::complex<float>, ComplexFloat)
+CALQUE_SPECTRA(std::complex<double>, ComplexDouble)
 
 #undef CALQUE_SPECTRA
 #undef CALQUE_LEVELS
@@ -125,6 +147,8 @@ void run(const RoutineRef& r, void* const* pointers) {
       return eigh<T>(r, pointers);
     case Routine::svd:
       return svd<T>(r, pointers);
+    case Routine::eig:
+      return eig<T>(r, pointers);
     case Routine::fft:
       return fft<T>(r, pointers);
     case Routine::sort:  // of other dtypes, too

@@ -44,6 +44,22 @@ void svd(const RoutineRef& r, void* const* pointers) {
   });
 }
 
+template <class T>
+void eig(const RoutineRef& r, void* const* pointers) {
+  using C = std::complex<typename RealOf<T>::type>;
+  const Batch batch(r.arguments[0].shape);
+  const int64_t n = batch.rows;
+  if (n == 0) return;
+  const auto* a = static_cast<const T*>(pointers[0]);
+  auto* w = static_cast<C*>(pointers[1]);
+  auto* v = (r.flags & RoutineFlag::vectors) != 0 ? static_cast<C*>(pointers[2]) : nullptr;
+  const double operations = 25 * static_cast<double>(batch.elements()) * static_cast<double>(n);
+  in_parallel(batch.count, grain_of(operations), [&](int64_t first, int64_t last) {
+    const int64_t before = first * batch.elements();
+    eig_routines<T>().eig(a + before, n, last - first, w + first * n, v == nullptr ? nullptr : v + before);
+  });
+}
+
 template void eigh<float>(const RoutineRef&, void* const*);
 template void eigh<double>(const RoutineRef&, void* const*);
 template void eigh<std::complex<float>>(const RoutineRef&, void* const*);
@@ -52,5 +68,9 @@ template void svd<float>(const RoutineRef&, void* const*);
 template void svd<double>(const RoutineRef&, void* const*);
 template void svd<std::complex<float>>(const RoutineRef&, void* const*);
 template void svd<std::complex<double>>(const RoutineRef&, void* const*);
+template void eig<float>(const RoutineRef&, void* const*);
+template void eig<double>(const RoutineRef&, void* const*);
+template void eig<std::complex<float>>(const RoutineRef&, void* const*);
+template void eig<std::complex<double>>(const RoutineRef&, void* const*);
 
 }  // namespace calque::runtime

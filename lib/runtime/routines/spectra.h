@@ -26,6 +26,13 @@ struct SpectralRoutines {
   void (*svd)(const T* a, int64_t rows, int64_t columns, int64_t count, T* u, R* s, T* vh);
 };
 
+/// The same of general matrices, whose values and vectors are complex.
+template <class T>
+struct EigRoutines {
+  using C = std::complex<typename RealOf<T>::type>;
+  void (*eig)(const T* a, int64_t n, int64_t count, C* w, C* v);
+};
+
 /// Those for the processor on which programs run (CALQUE_CPU included).
 template <class T>
 const SpectralRoutines<T>& spectral_routines();
@@ -37,5 +44,16 @@ template <>
 const SpectralRoutines<std::complex<float>>& spectral_routines<std::complex<float>>();
 template <>
 const SpectralRoutines<std::complex<double>>& spectral_routines<std::complex<double>>();
+
+template <class T>
+const EigRoutines<T>& eig_routines();
+template <>
+const EigRoutines<float>& eig_routines<float>();
+template <>
+const EigRoutines<double>& eig_routines<double>();
+template <>
+const EigRoutines<std::complex<float>>& eig_routines<std::complex<float>>();
+template <>
+const EigRoutines<std::complex<double>>& eig_routines<std::complex<double>>();
 
 }  // namespace calque::runtime

@@ -14,14 +14,20 @@ bool split_linalg(const ComplexEquation& s) {
     case id_of<Lu>:
     case id_of<Eigh>:
     case id_of<Svd>:
+    case id_of<Eig>:
       break;
     default:
       return false;
   }
   ValueList operands;
-  for (size_t i = 0; i < s.e.operands().size(); ++i) operands.push_back(s.joined(i));
   Attributes attributes = s.e.attributes();
-  attributes.set(kPairedAttribute.name, true);
+  if (s.e.id() == id_of<Eig> && !s.is_complex(0)) {
+    operands.push_back(s.real(0));
+    attributes.set(kPairedResultsAttribute.name, true);
+  } else {
+    for (size_t i = 0; i < s.e.operands().size(); ++i) operands.push_back(s.joined(i));
+    attributes.set(kPairedAttribute.name, true);
+  }
   const Equation& paired = s.w.append(s.e.id(), std::move(operands), std::move(attributes));
   for (size_t i = 0; i < s.e.results().size(); ++i) {
     const Value v = s.e.result(i), to = paired.result(i);

@@ -53,7 +53,7 @@ bool is_used(const Graph& g, Value v) {
 /// Whether an equation of eigenvalues or singular values computes vectors, too, that nothing reads.
 bool has_unused_vectors(const Graph& g, const Equation& e) {
   if (!has_vectors(e.attributes())) return false;
-  if (e.id() == id_of<Eigh>) return !is_used(g, e.result(1));
+  if (e.id() == id_of<Eigh> || e.id() == id_of<Eig>) return !is_used(g, e.result(1));
   // pinv is made of the same decomposition.
   const auto needs_vectors = [&](const Equation& other) {
     return other.id() == id_of<Pinv> && other.operand(0) == e.operand(0);
@@ -66,6 +66,7 @@ bool is_expanded(const Graph& g, const Equation& e, const LinalgLimits& limits) 
   switch (e.id()) {
     case id_of<Eigh>:
     case id_of<Svd>:
+    case id_of<Eig>:
       return has_unused_vectors(g, e);
     case id_of<Cholesky>:
       return is_small(g, e) || is_batched(g, e, limits);
@@ -133,11 +134,12 @@ class Expander {
         return {factors.q, factors.r};
       }
       case id_of<Eigh>:
-      case id_of<Svd>: {
+      case id_of<Svd>:
+      case id_of<Eig>: {
         Attributes attributes = e.attributes();
         attributes.set(kVectorsAttribute.name, false);
         std::vector<Value> results(e.results().size());
-        results[e.id() == id_of<Eigh> ? 0 : 1] = w.append(e.id(), operands, std::move(attributes)).result(0);
+        results[e.id() == id_of<Svd> ? 1 : 0] = w.append(e.id(), operands, std::move(attributes)).result(0);
         return results;
       }
       case id_of<Pinv>: {

@@ -1,4 +1,4 @@
-// EXPECT: EigenSolver .* cq::host_call
+// EXPECT: EigenSolver .* use auto \[w, v\] = cq::linalg::eig\(a\)
 #include <calque/calque.h>
 #include <calque/eigen.h>
 namespace cq = calque;

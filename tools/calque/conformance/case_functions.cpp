@@ -327,6 +327,7 @@ const std::map<std::string_view, Function>& functions() {
       {"linalg.lu_factor", &unary_many<ops::linalg::lu_factor>}, {"linalg.lu_solve", &lu_solve},
       {"linalg.qr", &unary_many<ops::linalg::qr>}, {"linalg.matrix_power", &matrix_power},
       {"linalg.eigh", &unary_many<ops::linalg::eigh>}, {"linalg.eigvalsh", &unary<ops::linalg::eigvalsh>},
+      {"linalg.eig", &unary_many<ops::linalg::eig>}, {"linalg.eigvals", &unary<ops::linalg::eigvals>},
       {"linalg.svd", &unary_many<ops::linalg::svd>}, {"linalg.svdvals", &unary<ops::linalg::svdvals>},
       {"linalg.pinv", &of_singular_values<ops::linalg::pinv>},
       {"linalg.matrix_rank", &of_singular_values<ops::linalg::matrix_rank>},
