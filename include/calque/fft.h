@@ -166,7 +166,7 @@ template <ArrayLike X>
 
 /// The element type of `convolve`: that of the operands' promoted type which is floating and not of 16 bits.
 template <Elem T>
-using convolved_t = type_of<is_complex(dtype_of<T>) ? dtype_of<T> : dtype_of<transformed_real_t<T>>>;
+using convolved_t = std::conditional_t<ComplexElem<T>, T, transformed_real_t<T>>;
 /// The convolution of two vectors as `cq::convolve`, by transforms of n + m - 1 elements or some more: of long vectors
 /// faster; the error of each element is one of the greatest. Integers count as f32. Throws ShapeError for other ranks
 /// and vectors without elements.

@@ -358,8 +358,9 @@ norm_t<X> norm(const X& x, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::cu
 /// least, `minus_one` and `minus_two` the root of the sum of |x|^p for p = -1 and -2. Of matrices: `fro` as above,
 /// `one` the greatest sum of |x| of a column and `minus_one` the least, `inf` and `minus_inf` those of rows. Axes,
 /// types and derivatives at 0 are as above; ties share the derivative of a maximum or minimum equally. Of singular
-/// values `nuc` is the sum, `two` the greatest and `minus_two` the least. No elements have the norm 0. Throws
-/// ShapeError as above, and for a scalar, `fro` or `nuc` of vectors, and a least of no elements.
+/// values `nuc` is the sum, `two` the greatest and `minus_two` the least; where they are 0, the derivative is one of
+/// those of `nuc` or `two` in a direction. No elements have the norm 0. Throws ShapeError as above, and for a scalar,
+/// `fro` or `nuc` of vectors, and a least of no elements.
 ///     linalg::norm(D{{1, -2}, {3, 4}}, linalg::ord::inf)  // 7.0
 template <ArrayLike X>
 norm_t<X> norm(const X& x, ord order, Axes axes = {}, KeepDims keep = {}, Loc loc = Loc::current()) {
@@ -384,7 +385,8 @@ norm_t<X> norm(const X& x, P p, Axes axes = {}, KeepDims keep = {}, Loc loc = Lo
 
 /// The condition number [...] of each matrix a [..., m, n]: its norm times that of its inverse; of `two` and
 /// `minus_two` the quotient of the greatest and the least singular value, or the reverse, of matrices of any shape.
-/// Infinite of singular matrices; with other orders than those it may be great instead, or NaN. Of the real type of a.
+/// Infinite where the least singular value is 0; rounding leaves most singular matrices another, so that theirs is
+/// great, about 1 / eps. With other orders than those it may be NaN, too. Of the real type of a.
 /// Throws ShapeError for a matrix without elements, for other orders for matrices that are not square, and DTypeError
 /// for 16-bit floats.
 ///     linalg::cond(D{{4, 0}, {0, 2}})  // 2.0

@@ -260,8 +260,8 @@ TEST(RandomGraphs, UseEveryPrimitiveAndDependOnTheSeedAlone) {
                                                 "pinv",
                                                 "eig"};
     const bool of_matrices = std::ranges::find(kOfMatrices, name) != std::end(kOfMatrices);
-    // test/sorting has its own rows, test/implicit its own graphs.
-    constexpr std::string_view kElsewhere[] = {"host_call", "sort", "permute", "custom_root", "linear_solve"};
+    // test/sorting and test/spectral have their own rows, test/implicit its own graphs.
+    constexpr std::string_view kElsewhere[] = {"host_call", "sort", "permute", "fft", "custom_root", "linear_solve"};
     const bool elsewhere = std::ranges::find(kElsewhere, name) != std::end(kElsewhere);
     // Those need an axis or a group, which test/collectives gives them.
     const bool collective = contains(primitives::CollectivesList{}, name);

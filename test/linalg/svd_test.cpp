@@ -6,8 +6,8 @@ namespace calque::test {
 namespace {
 
 template <class T>
-void check_svd(Way way, int64_t rows, int64_t columns) {
-  const Batch<T> a = spectral_matrices<T>(rows, columns);
+void check_svd(Way way, const Batch<T>& a) {
+  const int64_t rows = a.rows, columns = a.columns;
   SCOPED_TRACE(to_string(a.type()) + (way == Way::compiled ? " compiled" : ""));
   const auto results = spectrum_of<primitives::Svd>(way, a, true);
   const auto alone = spectrum_of<primitives::Svd>(way, a, false);
@@ -32,6 +32,11 @@ void check_svd(Way way, int64_t rows, int64_t columns) {
 }
 
 template <class T>
+void check_svd(Way way, int64_t rows, int64_t columns) {
+  check_svd(way, spectral_matrices<T>(rows, columns));
+}
+
+template <class T>
 void check_shapes() {
   for (int64_t n = 0; n <= 40; n += n < 10 ? 1 : 5) {
     check_svd<T>(Way::compiled, n, n);
@@ -50,6 +55,37 @@ TEST(Svd, OfComplexDoublesLeavesRoundingErrors) { check_shapes<std::complex<doub
 TEST(Svd, OfLargeMatricesLeavesRoundingErrors) {
   check_svd<double>(Way::compiled, 130, 100);
   check_svd<std::complex<double>>(Way::compiled, 70, 90);
+}
+
+/// Of many equal singular values, most of them 0: constants, equal rows, equal columns, patterns, identities, shifts.
+template <class T>
+Batch<T> degenerate_matrices(int64_t rows, int64_t columns) {
+  const auto kinds = {
+      +[](int64_t, int64_t) { return 1; },
+      +[](int64_t, int64_t k) { return static_cast<int>(k % 7) - 3; },
+      +[](int64_t i, int64_t) { return static_cast<int>(i % 5) - 2; },
+      +[](int64_t i, int64_t k) { return static_cast<int>((i + k) % 2); },
+      +[](int64_t i, int64_t k) { return static_cast<int>(i * k % 3); },
+      +[](int64_t i, int64_t k) { return static_cast<int>((i / 2 + k / 2) % 2); },
+      +[](int64_t i, int64_t k) { return i == k ? 3 : 0; },
+      +[](int64_t i, int64_t k) { return i + 1 == k ? 1 : 0; },
+      +[](int64_t i, int64_t k) { return i == k       ? static_cast<int>(i % 3)
+                                         : i + 1 == k ? 1
+                                                      : 0; },
+  };
+  Batch<T> a{rows, columns, static_cast<int64_t>(kinds.size()), {}};
+  for (const auto& kind : kinds)
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t k = 0; k < columns; ++k) a.elements.push_back(T(static_cast<Real<T>>(kind(i, k))));
+  return a;
+}
+TEST(Svd, OfEqualValuesHasOrthonormalVectors) {
+  for (const auto& [rows, columns] :
+       {std::pair<int64_t, int64_t>{16, 18}, {20, 60}, {40, 60}, {60, 40}, {40, 40}, {100, 100}}) {
+    check_svd(Way::compiled, degenerate_matrices<double>(rows, columns));
+    check_svd(Way::compiled, degenerate_matrices<float>(rows, columns));
+    if (rows + columns <= 80) check_svd(Way::compiled, degenerate_matrices<std::complex<double>>(rows, columns));
+  }
 }
 
 /// The compiled path and the reference agree where values are apart.

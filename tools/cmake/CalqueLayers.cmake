@@ -62,6 +62,16 @@ function(calque_add_layer layer)
           set_source_files_properties("${source}" PROPERTIES HEADER_FILE_ONLY ON)
         endif()
       endif()
+      # Sanitizers would check Eigen, at several times the time to compile it: one level, as it is, does for them.
+      if(CALQUE_SANITIZE AND name MATCHES "spectra|eig")
+        set(optimization "-O1;-fno-sanitize=all")
+        set(march "")
+        if(level GREATER 2)
+          set_source_files_properties("${source}" PROPERTIES HEADER_FILE_ONLY ON)
+        endif()
+        set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/runtime/routines/routines.cpp" PROPERTIES
+          COMPILE_DEFINITIONS CALQUE_ONE_SPECTRAL_LEVEL SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_OPTIONS "${march};${vectorisation};${optimization};-ffp-contract=fast;-fvisibility=hidden"
         COMPILE_DEFINITIONS "NDEBUG;EIGEN_DONT_PARALLELIZE" SKIP_UNITY_BUILD_INCLUSION ON)

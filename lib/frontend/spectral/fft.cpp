@@ -6,6 +6,7 @@
 #include <string>
 
 #include "frontend/vocabulary/common.h"
+#include "trace/builder.h"
 
 namespace calque::detail::ops::fft {
 namespace {
@@ -14,6 +15,13 @@ using prim::FftKind;
 
 bool is_real_kind(FftKind kind) { return kind == FftKind::rfft || kind == FftKind::irfft; }
 bool is_inverse(FftKind kind) { return kind == FftKind::ifft || kind == FftKind::irfft; }
+
+void check_tracing(const Site& s) {
+  if (tracing()) return;
+  throw LeakedTracerError(std::string(s.name) +
+                          ": makes a tracer and needs a running trace: call it in a function that " + "jit wraps" +
+                          where_text(s.at));
+}
 
 /// The operand in the dtype in which it is transformed: of rfft real, else complex.
 Handle transformed_operand(const Operand& x, FftKind kind, const Site& s) {
@@ -187,6 +195,7 @@ Handle ihfft(const Operand& x, std::optional<int64_t> n, int axis, norm by, Loca
 
 Handle fftfreq(DType dtype, int64_t n, double d, Location at) {
   const Site s{"fft::fftfreq", at};
+  check_tracing(s);
   if (n < 1) s.shape_error("n must be at least 1, got " + std::to_string(n));
   const Expression i(counted(DType::f64, Shape{n}, 0, s), s);
   const Expression k = (i < static_cast<double>((n + 1) / 2)).choose(i, i - static_cast<double>(n));
@@ -195,6 +204,7 @@ Handle fftfreq(DType dtype, int64_t n, double d, Location at) {
 
 Handle rfftfreq(DType dtype, int64_t n, double d, Location at) {
   const Site s{"fft::rfftfreq", at};
+  check_tracing(s);
   if (n < 1) s.shape_error("n must be at least 1, got " + std::to_string(n));
   const Expression i(counted(DType::f64, Shape{n / 2 + 1}, 0, s), s);
   return convert(i / (static_cast<double>(n) * d), dtype, s);

@@ -235,7 +235,7 @@ class Plans {
   }
 
  private:
-  static constexpr int64_t kMostBytes = int64_t{64} << 20;
+  static constexpr int64_t kMostBytes = int64_t{256} << 20;
 
   Plan find(bool is_real, int64_t length) {
     const std::lock_guard lock(mutex_);

@@ -92,6 +92,11 @@ const Routines& of_level([[maybe_unused]] const Routines* const (&levels)[3]) {
 #else
 #define CALQUE_LEVELS(of, routines) {&of##_v2::routines, nullptr, nullptr}
 #endif
+#ifdef CALQUE_ONE_SPECTRAL_LEVEL  // of builds with sanitizers
+#define CALQUE_SPECTRAL_LEVELS(of, routines) {&of##_v2::routines, &of##_v2::routines, &of##_v2::routines}
+#else
+#define CALQUE_SPECTRAL_LEVELS CALQUE_LEVELS
+#endif
 
 template <>
 const DenseRoutines<float>& dense_routines<float>() {
@@ -111,14 +116,14 @@ const FftRoutines<double>& fft_routines<double>() {
 }
 const KeyRoutines& key_routines() { return of_level<KeyRoutines>(CALQUE_LEVELS(dense, kKeys)); }
 
-#define CALQUE_SPECTRA(T, name)                                                     \
-  template <>                                                                       \
-  const SpectralRoutines<T>& spectral_routines<T>() {                               \
-    return of_level<SpectralRoutines<T>>(CALQUE_LEVELS(spectra, k##name##Spectra)); \
-  }                                                                                 \
-  template <>                                                                       \
-  const EigRoutines<T>& eig_routines<T>() {                                         \
-    return of_level<EigRoutines<T>>(CALQUE_LEVELS(eig, k##name##Eig));              \
+#define CALQUE_SPECTRA(T, name)                                                              \
+  template <>                                                                                \
+  const SpectralRoutines<T>& spectral_routines<T>() {                                        \
+    return of_level<SpectralRoutines<T>>(CALQUE_SPECTRAL_LEVELS(spectra, k##name##Spectra)); \
+  }                                                                                          \
+  template <>                                                                                \
+  const EigRoutines<T>& eig_routines<T>() {                                                  \
+    return of_level<EigRoutines<T>>(CALQUE_SPECTRAL_LEVELS(eig, k##name##Eig));              \
   }
 CALQUE_SPECTRA(float, Float)
 CALQUE_SPECTRA(double, Double)
@@ -126,6 +131,7 @@ CALQUE_SPECTRA(std::complex<float>, ComplexFloat)
 CALQUE_SPECTRA(std::complex<double>, ComplexDouble)
 
 #undef CALQUE_SPECTRA
+#undef CALQUE_SPECTRAL_LEVELS
 #undef CALQUE_LEVELS
 
 namespace {

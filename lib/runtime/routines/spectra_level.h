@@ -7,18 +7,25 @@
 
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 
+#include "runtime/routines/bidiagonal_level.h"
 #include "runtime/routines/spectra_numbers.h"
 
 namespace calque::runtime::CALQUE_LEVEL {
 namespace {
 
+/// In what matrices of T are computed: those of f32 in f64, whose solvers are there anyway. The phases of vectors are
+/// decided with the precision of T.
+template <class T>
+using Wide = std::conditional_t<kParts<T> == 2, std::complex<double>, double>;
+template <class T>
+constexpr double kPrecision = std::numeric_limits<Real<T>>::epsilon();
+
 template <class T>
 void eigh(const T* a, int64_t n, int64_t count, Real<T>* w, T* v) {
   using R = Real<T>;
-  Eigen::SelfAdjointEigenSolver<Matrix<T>> solver(n);
-  Matrix<T> matrix(n, n), vectors(n, v != nullptr ? n : 0);
+  Eigen::SelfAdjointEigenSolver<Matrix<Wide<T>>> solver(n);
+  Matrix<Wide<T>> matrix(n, n), vectors(n, v != nullptr ? n : 0);
   for (int64_t m = 0; m < count; ++m, a += n * n, w += n) {
     R most = 0;
     for (int64_t i = 0; i < n && most <= std::numeric_limits<R>::max(); ++i) {
@@ -27,20 +34,20 @@ void eigh(const T* a, int64_t n, int64_t count, Real<T>* w, T* v) {
     }
     const bool finite = most <= std::numeric_limits<R>::max();
     if (finite) {
-      const R scale = scale_of(most);
-      matrix = ConstMap<T>(a, n, n);
-      if (scale != R(1)) matrix *= scale;
-      for (int64_t i = 0; i < n; ++i) matrix(i, i) = T(Eigen::numext::real(matrix(i, i)));
+      const double scale = scale_of<double>(most);
+      matrix = ConstMap<T>(a, n, n).template cast<Wide<T>>();
+      if (scale != 1) matrix *= scale;
+      for (int64_t i = 0; i < n; ++i) matrix(i, i) = Eigen::numext::real(matrix(i, i));
       solver.compute(matrix, v != nullptr ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-      for (int64_t i = 0; i < n; ++i) w[i] = solver.eigenvalues()[i] / scale;
+      for (int64_t i = 0; i < n; ++i) w[i] = static_cast<R>(solver.eigenvalues()[i] / scale);
     }
     const bool succeeded = finite && solver.info() == Eigen::Success;
     if (!succeeded) std::fill_n(w, n, kNaN<R>);
     if (v == nullptr) continue;
     if (succeeded) {
       vectors = solver.eigenvectors();
-      for (int64_t k = 0; k < n; ++k) normalize_phase(vectors, k);
-      Map<T>(v, n, n) = vectors;
+      for (int64_t k = 0; k < n; ++k) normalize_phase(vectors, k, kPrecision<T>);
+      Map<T>(v, n, n) = vectors.template cast<T>();
     } else {
       std::fill_n(v, n * n, T(kNaN<R>));
     }
@@ -79,30 +86,29 @@ void reflect(const V& v, const T& tau, C&& c) {
   }
 }
 
-/// Singular values and vectors of complex matrices that are not wider than high, by reduction to a real bidiagonal one
+/// Singular values and vectors of matrices of f64 that are not wider than high, by reduction to a real bidiagonal one
 /// (Golub and Van Loan, Matrix Computations, 5.4.8).
-template <class R>
-class ComplexSvd {
-  using T = std::complex<R>;
-
+template <class T>
+class DenseSvd {
  public:
   /// Replaces a, whose greatest magnitude is about 1, and sets u and v if there are vectors. False if that does not
   /// converge.
   bool compute(Matrix<T>& a, bool with_vectors) {
     const int64_t rows = a.rows(), n = a.cols();
-    bidiagonal_.setZero(n, n);
+    solver_.diagonal.resize(static_cast<size_t>(n));
+    solver_.above.assign(static_cast<size_t>(n - 1), 0);
     left_.resize(n);
-    right_.resize(n);
+    right_.setZero(n);
     Vector<T> row, sums;
     for (int64_t k = 0; k < n; ++k) {
-      make_reflection(a.col(k).tail(rows - k), left_[k], bidiagonal_(k, k));
+      make_reflection(a.col(k).tail(rows - k), left_[k], solver_.diagonal[static_cast<size_t>(k)]);
       // adjoint(h) from the left.
       reflect(a.col(k).tail(rows - k), Eigen::numext::conj(left_[k]), a.block(k, k + 1, rows - k, n - k - 1));
       const int64_t rest = n - k - 1;
       if (rest == 0) continue;
       // The adjoint of the rest of row k becomes real; its reflection stays in place of it.
       row = a.row(k).tail(rest).adjoint();
-      make_reflection(row, right_[k], bidiagonal_(k, k + 1));
+      make_reflection(row, right_[k], solver_.above[static_cast<size_t>(k)]);
       a.row(k).tail(rest) = row.transpose();
       if (right_[k] == T(0)) continue;
       // a (I - tau v adjoint(v)), of which adjoint(h) has made the row.
@@ -111,12 +117,11 @@ class ComplexSvd {
       for (int64_t c = 0; c < rest; ++c) sums += row[c] * below.col(c);
       for (int64_t c = 0; c < rest; ++c) below.col(c) -= (right_[k] * Eigen::numext::conj(row[c])) * sums;
     }
-    solver_.compute(bidiagonal_, with_vectors ? Eigen::ComputeFullU | Eigen::ComputeFullV : 0);
-    if (solver_.info() != Eigen::Success) return false;
+    if (!solver_.compute(with_vectors)) return false;
     if (!with_vectors) return true;
     u.setZero(rows, n);
-    u.topRows(n) = solver_.matrixU().template cast<T>();
-    v = solver_.matrixV().template cast<T>();
+    u.topRows(n) = solver_.u.template cast<T>();
+    v = solver_.v.template cast<T>();
     for (int64_t k = n; k-- > 0;) {
       reflect(a.col(k).tail(rows - k), left_[k], u.bottomRows(rows - k));
       if (k + 1 == n) continue;
@@ -125,66 +130,46 @@ class ComplexSvd {
     }
     return true;
   }
-  const Vector<R>& values() const { return solver_.singularValues(); }
+  const std::vector<double>& values() const { return solver_.diagonal; }
   Matrix<T> u, v;
 
  private:
-  Matrix<R> bidiagonal_;
   Vector<T> left_, right_;
-  Eigen::BDCSVD<Matrix<R>> solver_;
-};
-
-/// The same of real matrices of any shape.
-template <class R>
-class RealSvd {
- public:
-  bool compute(const Matrix<R>& a, bool with_vectors) {
-    solver_.compute(a, with_vectors ? Eigen::ComputeThinU | Eigen::ComputeThinV : 0);
-    if (solver_.info() != Eigen::Success) return false;
-    if (!with_vectors) return true;
-    u = solver_.matrixU();
-    v = solver_.matrixV();
-    return true;
-  }
-  const Vector<R>& values() const { return solver_.singularValues(); }
-  Matrix<R> u, v;
-
- private:
-  Eigen::BDCSVD<Matrix<R>> solver_;
+  BidiagonalSvd<double> solver_;
 };
 
 template <class T>
 void svd(const T* a, int64_t rows, int64_t columns, int64_t count, T* u, Real<T>* s, T* vh) {
   using R = Real<T>;
-  constexpr bool kIsComplex = kParts<T> == 2;
   const int64_t steps = std::min(rows, columns);
-  const bool with_vectors = u != nullptr, by_adjoint = kIsComplex && columns > rows;
-  std::conditional_t<kIsComplex, ComplexSvd<R>, RealSvd<R>> solver;
-  Matrix<T> matrix;
+  const bool with_vectors = u != nullptr, by_adjoint = columns > rows;
+  DenseSvd<Wide<T>> solver;
+  Matrix<Wide<T>> matrix;
   for (int64_t m = 0; m < count; ++m, a += rows * columns, s += steps) {
     const R most = greatest_part(parts_of(a), kParts<T> * rows * columns);
     bool succeeded = most <= std::numeric_limits<R>::max();
     if (succeeded) {
-      const R scale = scale_of(most);
+      const double scale = scale_of<double>(most);
       const ConstMap<T> from(a, rows, columns);
       if (by_adjoint)
-        matrix = from.adjoint();
+        matrix = from.adjoint().template cast<Wide<T>>();
       else
-        matrix = from;
-      if (scale != R(1)) matrix *= scale;
+        matrix = from.template cast<Wide<T>>();
+      if (scale != 1) matrix *= scale;
       succeeded = solver.compute(matrix, with_vectors);
-      for (int64_t i = 0; i < steps && succeeded; ++i) s[i] = solver.values()[i] / scale;
+      for (int64_t i = 0; i < steps && succeeded; ++i)
+        s[i] = static_cast<R>(solver.values()[static_cast<size_t>(i)] / scale);
     }
     if (!succeeded) std::fill_n(s, steps, kNaN<R>);
     if (!with_vectors) continue;
     if (succeeded) {
-      Matrix<T>&left = by_adjoint ? solver.v : solver.u, &right = by_adjoint ? solver.u : solver.v;
+      Matrix<Wide<T>>&left = by_adjoint ? solver.v : solver.u, &right = by_adjoint ? solver.u : solver.v;
       for (int64_t k = 0; k < steps; ++k) {
-        const T factor = normalize_phase(right, k);
-        if (factor != T(1)) left.col(k) *= factor;
+        const Wide<T> factor = normalize_phase(right, k, kPrecision<T>);
+        if (factor != Wide<T>(1)) left.col(k) *= factor;
       }
-      Map<T>(u, rows, steps) = left;
-      Map<T>(vh, steps, columns) = right.adjoint();
+      Map<T>(u, rows, steps) = left.template cast<T>();
+      Map<T>(vh, steps, columns) = right.adjoint().template cast<T>();
     } else {
       std::fill_n(u, rows * steps, T(kNaN<R>));
       std::fill_n(vh, steps * columns, T(kNaN<R>));
