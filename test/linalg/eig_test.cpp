@@ -103,8 +103,8 @@ TEST(Eig, OfDoublesLeavesRoundingErrors) { check_sizes<double>(); }
 TEST(Eig, OfComplexFloatsLeavesRoundingErrors) { check_sizes<std::complex<float>>(); }
 TEST(Eig, OfComplexDoublesLeavesRoundingErrors) { check_sizes<std::complex<double>>(); }
 TEST(Eig, OfLargeMatricesLeavesRoundingErrors) {
-  check_eig<double>(Way::compiled, 130);
-  check_eig<std::complex<double>>(Way::compiled, 70);
+  check_eig<double>(Way::compiled, 90);
+  check_eig<std::complex<double>>(Way::compiled, 60);
 }
 
 /// Matrices whose values are apart and well conditioned.

@@ -86,7 +86,8 @@ void Eigh::evaluate(Evaluation& e) {
         const auto value = [&](size_t i) { return real_part(full[i * n + i]); };
         std::vector<size_t> order(n);
         std::iota(order.begin(), order.end(), size_t{0});
-        std::stable_sort(order.begin(), order.end(), [&](size_t i, size_t k) { return value(i) < value(k); });
+        std::sort(order.begin(), order.end(),
+                  [&](size_t i, size_t k) { return value(i) < value(k) || (value(i) == value(k) && i < k); });
         for (size_t k = 0; k < n; ++k) {
           std::vector<W>& column = columns[order[k]];
           normalize_phase<T>(column);

@@ -89,7 +89,8 @@ bool decompose(Columns<W>& a, std::vector<RealPart<W>>& s, Columns<W>& v) {
   for (size_t k = 0; k < n; ++k) sizes[k] = std::sqrt(sum_of_squares(a[k]));
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t i, size_t k) { return sizes[i] > sizes[k]; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t i, size_t k) { return sizes[i] > sizes[k] || (sizes[i] == sizes[k] && i < k); });
   Columns<W> u, right;
   s.clear();
   for (const size_t k : order) {

@@ -166,7 +166,8 @@ class BidiagonalSvd {
     }
     std::vector<int64_t> order(static_cast<size_t>(n));
     std::iota(order.begin(), order.end(), int64_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t k) { return diagonal[i] > diagonal[k]; });
+    std::sort(order.begin(), order.end(),
+              [&](int64_t i, int64_t k) { return diagonal[i] > diagonal[k] || (diagonal[i] == diagonal[k] && i < k); });
     const std::vector<R> values = diagonal;
     for (int64_t k = 0; k < n; ++k) diagonal[k] = values[order[k]];
     if (v.cols() == 0) return;

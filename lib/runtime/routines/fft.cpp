@@ -30,14 +30,29 @@ std::complex<T> root_of_unity(int64_t k, int64_t n) {
   return quarter % 4 >= 2 ? -root : root;
 }
 
+/// The first `count` of them. Those of the other quarters are those of the first one, times -i, -1 and i.
 template <class T>
-std::vector<T> roots_of_unity(int64_t n, int64_t count) {
-  std::vector<T> roots(static_cast<size_t>(2 * count));
+std::vector<std::complex<T>> roots_of_unity(int64_t n, int64_t count) {
+  std::vector<std::complex<T>> roots(static_cast<size_t>(count));
+  const int64_t quarter = n % 4 == 0 ? n / 4 : n;
   for (int64_t k = 0; k < count; ++k) {
-    const std::complex<T> root = root_of_unity<T>(k, n);
-    roots[static_cast<size_t>(2 * k)] = root.real(), roots[static_cast<size_t>(2 * k + 1)] = root.imag();
+    if (k < quarter) {
+      roots[static_cast<size_t>(k)] = root_of_unity<T>(k, n);
+    } else {
+      const std::complex<T> before = roots[static_cast<size_t>(k - quarter)];
+      roots[static_cast<size_t>(k)] = {before.imag(), -before.real()};
+    }
   }
   return roots;
+}
+
+/// Their parts, one behind the other.
+template <class T>
+std::vector<T> parts_of_roots(int64_t n, int64_t count) {
+  std::vector<T> parts;
+  parts.reserve(static_cast<size_t>(2 * count));
+  for (const std::complex<T>& root : roots_of_unity<T>(n, count)) parts.insert(parts.end(), {root.real(), root.imag()});
+  return parts;
 }
 
 /// The least of the numbers 2^i, 3 2^i and 5 2^i from n on: most of its passes are of radix 4.
@@ -50,23 +65,30 @@ int64_t good_length(int64_t n) {
   return best;
 }
 
-/// Replaces z, whose length is a good one, by its transform: in a wider type than that of plans, whose numbers are
-/// rounded once.
 template <class W>
-void transform_wide(std::vector<std::complex<W>>& z, const std::vector<std::complex<W>>& roots) {
-  const size_t n = z.size(), radix = n % 2 == 0 ? 2 : n, m = n / radix, step = roots.size() / n;
-  if (n == 1) return;
-  std::vector<std::vector<std::complex<W>>> parts(radix);
-  for (size_t r = 0; r < radix; ++r) {
-    for (size_t j = r; j < n; j += radix) parts[r].push_back(z[j]);
-    if (m > 1) transform_wide(parts[r], roots);
-  }
-  for (size_t k = 0; k < n; ++k) {
-    z[k] = {};
-    for (size_t r = 0; r < radix; ++r) {
-      const std::complex<W> w = roots[r * k % n * step], x = parts[r][k % m];
-      z[k] += std::complex<W>(w.real() * x.real() - w.imag() * x.imag(), w.real() * x.imag() + w.imag() * x.real());
+std::complex<W> product(const std::complex<W>& x, const std::complex<W>& y) {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+
+/// The transform of n elements at a distance of `stride`, in a wider type than that of plans, whose numbers are rounded
+/// once; n is a good length that divides the number of roots.
+template <class W>
+void transform_wide(const std::complex<W>* x, size_t stride, size_t n, const std::vector<std::complex<W>>& roots,
+                    std::complex<W>* y) {
+  const size_t m = n / 2, step = roots.size() / n;
+  if (n % 2 != 0) {
+    for (size_t k = 0; k < n; ++k) {
+      y[k] = x[0];
+      for (size_t j = 1; j < n; ++j) y[k] += product(x[j * stride], roots[j * k % n * step]);
     }
+    return;
+  }
+  transform_wide(x, 2 * stride, m, roots, y);
+  transform_wide(x + stride, 2 * stride, m, roots, y + m);
+  for (size_t k = 0; k < m; ++k) {
+    const std::complex<W> even = y[k], odd = product(y[k + m], roots[k * step]);
+    y[k] = even + odd;
+    y[k + m] = even - odd;
   }
 }
 
@@ -107,7 +129,7 @@ class OwnedPlan {
 
   void add_passes(const std::vector<int64_t>& radices) {
     const int64_t n = plan_.n, lanes = fft_routines<T>().lanes;
-    const std::vector<T> roots = roots_of_unity<T>(n, n);
+    const std::vector<T> roots = parts_of_roots<T>(n, n);
     const auto root = [&](int64_t k) { return roots.data() + 2 * k; };
     int64_t stride = 1;
     for (const int64_t radix : radices) {
@@ -148,8 +170,7 @@ class OwnedPlan {
     convolution_ = std::make_unique<OwnedPlan>(length);
     plan_.convolution = &convolution_->plan();
     std::vector<T> chirp(static_cast<size_t>(2 * n)), spectrum(static_cast<size_t>(2 * length));
-    std::vector<std::complex<W>> roots(static_cast<size_t>(length)), z(roots.size());
-    for (int64_t k = 0; k < length; ++k) roots[static_cast<size_t>(k)] = root_of_unity<W>(k, length);
+    std::vector<std::complex<W>> z(static_cast<size_t>(length)), transformed(z.size());
     int64_t square = 0;  // of k, modulo 2 n: the angle's
     for (int64_t k = 0; k < n; square = (square + 2 * k + 1) % (2 * n), ++k) {
       const std::complex<W> root = root_of_unity<W>(square, 2 * n);
@@ -157,9 +178,9 @@ class OwnedPlan {
       chirp[static_cast<size_t>(n + k)] = static_cast<T>(root.imag());
       z[static_cast<size_t>(k)] = z[static_cast<size_t>((length - k) % length)] = std::conj(root);
     }
-    transform_wide(z, roots);
+    transform_wide(z.data(), 1, z.size(), roots_of_unity<W>(length, length), transformed.data());
     for (int64_t k = 0; k < length; ++k) {
-      const std::complex<W> number = z[static_cast<size_t>(k)] / static_cast<W>(length);
+      const std::complex<W> number = transformed[static_cast<size_t>(k)] / static_cast<W>(length);
       spectrum[static_cast<size_t>(k)] = static_cast<T>(number.real());
       spectrum[static_cast<size_t>(length + k)] = static_cast<T>(number.imag());
     }
@@ -177,7 +198,7 @@ class OwnedPlan {
     if (rows % lanes != 0 || columns % lanes != 0 || columns > 16 * rows) return false;
     columns_ = std::make_unique<OwnedPlan>(rows);
     rows_ = std::make_unique<OwnedPlan>(columns);
-    const std::vector<T> roots = roots_of_unity<T>(n, n);
+    const std::vector<T> roots = parts_of_roots<T>(n, n);
     std::vector<T> twiddles(roots.size());
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < columns; ++c)
@@ -206,7 +227,7 @@ struct PlanOfRows {
   PlanOfRows(bool is_real, int64_t length) : is_real(is_real), length(length) {
     const bool is_half = is_real && length % 2 == 0;
     plan = std::make_unique<OwnedPlan<T>>(is_half ? length / 2 : length, !is_real);
-    if (is_half) half_twiddles = roots_of_unity<T>(length, length / 4 + 1);
+    if (is_half) half_twiddles = parts_of_roots<T>(length, length / 4 + 1);
   }
   FftRows<T> rows(FftKind kind) const {
     return {static_cast<uint32_t>(kind), length, &plan->plan(), half_twiddles.empty() ? nullptr : half_twiddles.data()};
