@@ -87,8 +87,8 @@ void Eig::jvp(Jvp& j) {
   const Term dz{&w, dv};
   const Value growth = sum_over_rows(w, (real(z) * real(dz) + imag(z) * imag(dz)).value);
   const Term grown{&w, scaled_by(w, v, as_columns(w, growth, square))};
-  const Term turned{&w, scaled_by_imaginary(w, v, as_columns(w, phase_rates(w, v, dv), square))};
-  j.add((dz - grown - turned).value, 1);
+  const Term rotated{&w, scaled_by_imaginary(w, v, as_columns(w, phase_rates(w, v, dv), square))};
+  j.add((dz - grown - rotated).value, 1);
 }
 
 void Eig::batch(Batching& b) {

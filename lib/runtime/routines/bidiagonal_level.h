@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
-#include <vector>
 
 #include <Eigen/Jacobi>
 
@@ -48,22 +46,26 @@ R least_singular_value(R f, R g, R h) {
   return least * ratio * 2 / (std::hypot(sum * ratio, R(1)) + std::hypot(difference * ratio, R(1)));
 }
 
+// Not std::vector: its functions would be those of any level for all of them.
+template <class T>
+using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+
 /// The matrix with `diagonal` and `above` it, finite numbers of at most about 1: b = u diag(values) adjoint(v).
 template <class R>
 class BidiagonalSvd {
  public:
-  std::vector<R> diagonal, above;
+  Column<R> diagonal, above;
   /// Square, or without columns if they are not wanted.
   Matrix<R> u, v;
 
   /// Replaces the diagonal by the values, in descending order. False if that does not converge.
   bool compute(bool with_vectors) {
-    const auto n = static_cast<int64_t>(diagonal.size());
+    const auto n = diagonal.size();
     u = with_vectors ? Matrix<R>::Identity(n, n) : Matrix<R>(n, 0);
     v = u;
     most_ = 0;
-    for (const R x : diagonal) most_ = std::max(most_, std::abs(x));
-    for (const R x : above) most_ = std::max(most_, std::abs(x));
+    for (int64_t k = 0; k < n; ++k) most_ = std::max(most_, std::abs(diagonal[k]));
+    for (int64_t k = 0; k + 1 < n; ++k) most_ = std::max(most_, std::abs(above[k]));
     int64_t steps = kMostSteps * (n + 1);
     for (int64_t last = n - 1; last > 0;) {
       const int64_t first = block_before(last);
@@ -164,11 +166,11 @@ class BidiagonalSvd {
       diagonal[k] = -diagonal[k];
       if (v.cols() != 0) v.col(k) = -v.col(k);
     }
-    std::vector<int64_t> order(static_cast<size_t>(n));
-    std::iota(order.begin(), order.end(), int64_t{0});
-    std::sort(order.begin(), order.end(),
+    Column<int64_t> order(n);
+    for (int64_t k = 0; k < n; ++k) order[k] = k;
+    std::sort(order.data(), order.data() + n,
               [&](int64_t i, int64_t k) { return diagonal[i] > diagonal[k] || (diagonal[i] == diagonal[k] && i < k); });
-    const std::vector<R> values = diagonal;
+    const Column<R> values = diagonal;
     for (int64_t k = 0; k < n; ++k) diagonal[k] = values[order[k]];
     if (v.cols() == 0) return;
     const Matrix<R> before_u = u, before_v = v;

@@ -23,11 +23,11 @@ using Vector = Eigen::Matrix<W, Eigen::Dynamic, 1>;
 /// eigenvector computation, arXiv:1401.5766, 2014).
 template <class W>
 void balance(Matrix<W>& a, Vector<double>& d) {
-  constexpr int kMostSweeps = 30, kMostExponent = 300;
+  constexpr int kMostRounds = 30, kMostExponent = 300;
   constexpr double kGain = 0.95;
   const int64_t n = a.rows();
   d.setOnes(n);
-  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+  for (int round = 0; round < kMostRounds; ++round) {
     bool changed = false;
     for (int64_t i = 0; i < n; ++i) {
       double column = 0, row = 0;

@@ -95,20 +95,20 @@ class DenseSvd {
   /// converge.
   bool compute(Matrix<T>& a, bool with_vectors) {
     const int64_t rows = a.rows(), n = a.cols();
-    solver_.diagonal.resize(static_cast<size_t>(n));
-    solver_.above.assign(static_cast<size_t>(n - 1), 0);
+    solver_.diagonal.resize(n);
+    solver_.above.setZero(n - 1);
     left_.resize(n);
     right_.setZero(n);
     Vector<T> row, sums;
     for (int64_t k = 0; k < n; ++k) {
-      make_reflection(a.col(k).tail(rows - k), left_[k], solver_.diagonal[static_cast<size_t>(k)]);
+      make_reflection(a.col(k).tail(rows - k), left_[k], solver_.diagonal[k]);
       // adjoint(h) from the left.
       reflect(a.col(k).tail(rows - k), Eigen::numext::conj(left_[k]), a.block(k, k + 1, rows - k, n - k - 1));
       const int64_t rest = n - k - 1;
       if (rest == 0) continue;
       // The adjoint of the rest of row k becomes real; its reflection stays in place of it.
       row = a.row(k).tail(rest).adjoint();
-      make_reflection(row, right_[k], solver_.above[static_cast<size_t>(k)]);
+      make_reflection(row, right_[k], solver_.above[k]);
       a.row(k).tail(rest) = row.transpose();
       if (right_[k] == T(0)) continue;
       // a (I - tau v adjoint(v)), of which adjoint(h) has made the row.
@@ -130,7 +130,7 @@ class DenseSvd {
     }
     return true;
   }
-  const std::vector<double>& values() const { return solver_.diagonal; }
+  const Column<double>& values() const { return solver_.diagonal; }
   Matrix<T> u, v;
 
  private:
@@ -157,8 +157,7 @@ void svd(const T* a, int64_t rows, int64_t columns, int64_t count, T* u, Real<T>
         matrix = from.template cast<Wide<T>>();
       if (scale != 1) matrix *= scale;
       succeeded = solver.compute(matrix, with_vectors);
-      for (int64_t i = 0; i < steps && succeeded; ++i)
-        s[i] = static_cast<R>(solver.values()[static_cast<size_t>(i)] / scale);
+      for (int64_t i = 0; i < steps && succeeded; ++i) s[i] = static_cast<R>(solver.values()[i] / scale);
     }
     if (!succeeded) std::fill_n(s, steps, kNaN<R>);
     if (!with_vectors) continue;
