@@ -227,6 +227,12 @@ bool eigen_decomposition(const T* a, size_t n, std::vector<std::complex<RealPart
 
   for (size_t k = 0; k < n; ++k) {
     values.push_back(t(k, k));
+    if (!is_wide_complex<W> && t(k, k).imag() < 0) {  // the conjugate of the one before
+      std::vector<C> v = vectors.back();
+      for (C& e : v) e = std::conj(e);
+      vectors.push_back(std::move(v));
+      continue;
+    }
     // (t - t_kk) x = 0 with x_k = 1, from below; values that are equal are held apart.
     std::vector<C> x(k + 1);
     x[k] = C(1);
@@ -245,13 +251,8 @@ bool eigen_decomposition(const T* a, size_t n, std::vector<std::complex<RealPart
     for (size_t i = 0; i < n; ++i)
       for (size_t c = 0; c <= k; ++c) v[i] += schur.q(i, c) * x[c];
     normalize_phase<T>(v);
-    if constexpr (!is_wide_complex<W>) {
-      const std::vector<C>* const before = k > 0 ? &vectors.back() : nullptr;
-      for (size_t i = 0; i < n; ++i) {
-        if (t(k, k).imag() == 0) v[i] = v[i].real();  // of a real value the real part is a vector, too
-        if (t(k, k).imag() < 0) v[i] = std::conj((*before)[i]);
-      }
-    }
+    if (!is_wide_complex<W> && t(k, k).imag() == 0)  // of a real value the real part is a vector, too
+      for (C& e : v) e = e.real();
     R norm = 0;
     for (const C& e : v) norm = std::hypot(norm, std::abs(e));
     for (C& e : v) e /= norm;
