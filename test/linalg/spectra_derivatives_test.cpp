@@ -14,12 +14,12 @@ namespace la = linalg;
 /// A complex matrix of a real one.
 template <class X>
 auto complex_of(const X& a) {
-  return as_complex(a, sin(a * 3.0) * 2.0);
+  return as_complex(a, sin(a * 3) * 2);
 }
 /// Real numbers that depend on every part of z.
 template <class Z>
 auto parts(const Z& z) {
-  return sum(sin(real(z))) + sum(cos(imag(z) * 2.0));
+  return sum(sin(real(z))) + sum(cos(imag(z) * 2));
 }
 
 TEST(SpectralDerivatives, OfEigenvaluesAndVectors) {
@@ -60,6 +60,24 @@ TEST(SpectralDerivatives, OfGeneralEigenvaluesAndVectors) {
           },
           n, n);
       check_derivatives([&](auto a) { return parts(std::get<1>(la::eig(matrix_of(a)))); }, n, n);
+    };
+    check([](auto a) { return a; });
+    check([](auto a) { return complex_of(a); });
+  }
+}
+
+/// Of floats as of doubles: a sum over all values and vectors, as their order may differ.
+TEST(SpectralDerivatives, OfGeneralEigenvaluesInFloats) {
+  for (const int64_t n : {1, 2, 5, 12}) {
+    SCOPED_TRACE(n);
+    const auto check = [n](const auto& matrix_of) {
+      const auto f = [&](auto a) {
+        const auto [w, v] = la::eig(matrix_of(a));
+        return sum(sin(abs(v) * 2)) + parts(w) + parts(la::eigvals(matrix_of(a)));
+      };
+      const Array<float> narrow = cast<float>(sample_matrix(n, n));
+      const D want = jit(grad(f))(cast<double>(narrow)), got = cast<double>(jit(grad(f))(narrow));
+      EXPECT_LT(max(abs(got - want)).item(), 1e-4 * (1 + max(abs(want)).item()));
     };
     check([](auto a) { return a; });
     check([](auto a) { return complex_of(a); });

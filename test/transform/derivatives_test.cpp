@@ -193,6 +193,8 @@ std::string dtype_error(const Graph& narrow, const Graph& wide, const Arrays& in
 void check_dtype(DType dtype, DType wide) {
   const int count = for_each_derivative_case(wide, 1, [&](const DerivativeCase& c, Rng& rng) -> std::string {
     if (refused_in_reverse_mode().contains(c.name()) || c.name() == "convert") return {};
+    // Rounding decides in which order eig finds values; test/linalg compares what does not depend on it.
+    if (c.name() == "eig") return {};
     if (!primitives::contains(c.row->dtypes, dtype)) return {};
     const OpCase narrow = c.in_dtype(dtype);
     const Graph g = graph_of(*c.row, narrow);
