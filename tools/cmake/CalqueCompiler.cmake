@@ -53,7 +53,7 @@ if(CALQUE_SANITIZE)
   target_link_options(calque_flags INTERFACE ${sanitize})
   if(CALQUE_SANITIZE MATCHES "undefined")
     # -fsanitize=function reads the bytes before a function's entry, which may be unmapped for generated code.
-    target_compile_options(calque_flags INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=function)
+    target_compile_options(calque_flags INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=function,null,object-size)
   endif()
 endif()
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "plan/analysis/concatenations.h"
 #include "plan/analysis/equations.h"
+#include "plan/analysis/loop_nest.h"
 #include "plan/analysis/loop_prefix.h"
 #include "plan/analysis/product_operands.h"
 #include "plan/passes/passes.h"
@@ -201,8 +204,34 @@ class ExpensiveValues {
     const int64_t elements = g_.shape(v).num_elements();
     if (user.results().empty() || elements <= 1) return false;
     const Shape& result = g_.shape(user.result());
-    const bool outer_loop = user.id() == id_of<Broadcast> && operand_prefix(a_, user, v, result.rank()) >= 0;
-    return result.num_elements() > 2 * elements && !outer_loop;
+    if (result.num_elements() <= 2 * elements) return false;
+    const int prefix = user.id() == id_of<Broadcast> ? operand_prefix(a_, user, v, result.rank()) : -1;
+    return prefix < 0 || is_reduced_over_prefix(user.result(), prefix);
+  }
+
+  /// Whether elementwise equations take v to a reduction whose loops over some of the `prefix` outermost dimensions
+  /// (extents other than 1) are inside of one over a dimension that is kept.
+  bool is_reduced_over_prefix(Value v, int prefix) const {
+    std::vector<Value> stack = {v};
+    std::unordered_set<uint32_t> seen = {v.id()};
+    while (!stack.empty()) {
+      const Value next = stack.back();
+      stack.pop_back();
+      if (values_.is_materialized(next)) continue;
+      for (const Equation* user : a_.users(next)) {
+        if (a_.kind(*user) == FusionKind::reduction && has_prefix_inside(*user, prefix)) return true;
+        if (a_.kind(*user) != FusionKind::elementwise) continue;
+        for (const Value result : user->results())
+          if (seen.insert(result.id()).second) stack.push_back(result);
+      }
+    }
+    return false;
+  }
+
+  bool has_prefix_inside(const Equation& reduction, int prefix) const {
+    const LoopNest nest = loop_nest_of_reduction(g_, reduction);
+    if (!nest.valid() || nest.reduced.front() >= prefix) return false;
+    return nest.reduced.front() + static_cast<int64_t>(nest.reduced.size()) < static_cast<int64_t>(nest.full.size());
   }
 
   const GraphAnalysis& a_;
