@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernel/ir/cost.h"
 #include "kernel/ir/kernel_builder.h"
 #include "primitives/registry.h"
 
@@ -15,7 +16,9 @@ using namespace primitives;
 
 namespace {
 
-constexpr int64_t kFew = 4, kMany = 32;
+constexpr int64_t kFew = 4, kSeveral = 8, kMany = 32;
+/// Computing this much for each row is worth vectors of rows, rather than of a row's elements.
+constexpr double kWork = 8;
 /// The most instructions that unrolling adds. Long straight-line code around a sum of a few elements is no reason to
 /// keep its loop, which the vectors of the loop around it would have to go through.
 constexpr size_t kMaxAddedInstructions = 800;
@@ -26,23 +29,35 @@ bool is_straight(const Region& r) {
 }
 
 bool is_short_sum(const Instruction& i) {
-  return is_reduction(i) && i.extent > 0 && i.extent <= kFew && i.results.size() == 1 &&
+  return is_reduction(i) && i.extent > 0 && i.extent <= kSeveral && i.results.size() == 1 &&
          i.combiners[0] != Combiner::argmax && i.combiners[0] != Combiner::argmin && is_straight(i.regions[0]);
 }
 
 bool is_long_sum(const Instruction& i) { return is_reduction(i) && i.extent >= kMany; }
 
-/// A loop of a few iterations, each with a long reduction.
-bool is_short_nest(const Instruction& i) {
-  if (!is_loop(i, LoopKind::parallel) || i.extent <= 0 || i.extent > kFew) return false;
+bool computes(const Kernel& kernel, const Region& row) {
+  double operations = 0;
+  for (const Instruction& i : row.instructions) {
+    if (is_short_sum(i)) return true;
+    operations += cost_of(kernel, i).operations;
+  }
+  return operations >= kWork;
+}
+
+/// A loop of a few iterations, each with a long reduction; or without loops, as over the elements of a short row: the
+/// loop around it then runs in vectors.
+bool is_short_nest(const Kernel& kernel, const Instruction& i, const Region& around) {
+  if (!is_loop(i, LoopKind::parallel) || i.extent <= 0 || i.extent > kSeveral) return false;
   const auto& body = i.regions[0].instructions;
-  return std::any_of(body.begin(), body.end(), is_long_sum) &&
-         std::none_of(body.begin(), body.end(), [](const Instruction& n) { return is_loop(n, LoopKind::parallel); });
+  if (std::ranges::all_of(body, [](const Instruction& n) { return n.regions.empty() || is_short_sum(n); }))
+    return i.extent <= kFew || computes(kernel, around);
+  return i.extent <= kFew && std::ranges::any_of(body, is_long_sum) &&
+         std::ranges::none_of(body, [](const Instruction& n) { return is_loop(n, LoopKind::parallel); });
 }
 
 /// Whether there is a loop to unroll, how many instructions that adds, and whether the kernel allows it.
 struct Survey {
-  explicit Survey(const Kernel& kernel) : read(kernel.buffers.size()), written(kernel.buffers.size()) {
+  explicit Survey(const Kernel& k) : kernel(k), read(k.buffers.size()), written(k.buffers.size()) {
     added = visit(kernel.body, false) - instructions;
     for (size_t b = 0; b < read.size(); ++b) plain = plain && !(read[b] && written[b]);
   }
@@ -58,7 +73,7 @@ struct Survey {
       size_t inner = 1;
       for (const Region& region : i.regions)
         inner += visit(region, repeated || (is_loop(i, LoopKind::parallel) && i.extent >= kMany));
-      if (is_short_sum(i) || (repeated && is_short_nest(i))) {
+      if (is_short_sum(i) || (repeated && is_short_nest(kernel, i, r))) {
         found = true;
         inner *= static_cast<size_t>(i.extent);
       }
@@ -66,6 +81,7 @@ struct Survey {
     }
     return n;
   }
+  const Kernel& kernel;
   std::vector<bool> read, written;
   bool plain = true, found = false;
   size_t instructions = 0, added = 0;
@@ -87,12 +103,12 @@ class Unroller {
       if (i.op == Op::yield)
         for (const Id o : i.operands) yields.push_back(value(o));
       else
-        instruction(i, repeated);
+        instruction(i, r, repeated);
     }
     return yields;
   }
 
-  void instruction(const Instruction& i, bool repeated) {
+  void instruction(const Instruction& i, const Region& around, bool repeated) {
     switch (i.op) {
       case Op::constant:
         values_[i.results[0]] = e_.constant(dtype(i.results[0]), i.literal);
@@ -114,7 +130,7 @@ class Unroller {
         break;
       }
       default:
-        loop(i, repeated);
+        loop(i, around, repeated);
     }
   }
 
@@ -131,7 +147,7 @@ class Unroller {
     return e_.scalar(i.primitive, d, operands, i.exact);
   }
 
-  void loop(const Instruction& i, bool repeated) {
+  void loop(const Instruction& i, const Region& around, bool repeated) {
     const Region& body = i.regions[0];
     if (is_short_sum(i)) {
       Id sum = value(i.operands[0]);
@@ -142,7 +158,7 @@ class Unroller {
       values_[i.results[0]] = sum;
       return;
     }
-    if (repeated && is_short_nest(i)) {
+    if (repeated && is_short_nest(from_, i, around)) {
       for (int64_t k = 0; k < i.extent; ++k) {
         values_[body.parameters[0]] = e_.index(k);
         region(body, repeated);

@@ -28,6 +28,8 @@ constexpr double kExpensiveScalar = 200;
 constexpr double kExpensiveTwice = 64;
 /// A slice of this many elements still fills vectors when it is computed alone.
 constexpr int64_t kLongSlice = 64;
+/// A loop of this many iterations around reductions, in another loop, is unrolled: they share what they have in common.
+constexpr int64_t kUnrolled = 4;
 /// Costs grow exponentially along chains of shared values.
 constexpr double kMostCost = 1e12;
 
@@ -210,7 +212,7 @@ class ExpensiveValues {
   }
 
   /// Whether elementwise equations take v to a reduction whose loops over some of the `prefix` outermost dimensions
-  /// (extents other than 1) are inside of one over a dimension that is kept.
+  /// (extents other than 1) are inside of a long one over dimensions that are kept.
   bool is_reduced_over_prefix(Value v, int prefix) const {
     std::vector<Value> stack = {v};
     std::unordered_set<uint32_t> seen = {v.id()};
@@ -231,7 +233,11 @@ class ExpensiveValues {
   bool has_prefix_inside(const Equation& reduction, int prefix) const {
     const LoopNest nest = loop_nest_of_reduction(g_, reduction);
     if (!nest.valid() || nest.reduced.front() >= prefix) return false;
-    return nest.reduced.front() + static_cast<int64_t>(nest.reduced.size()) < static_cast<int64_t>(nest.full.size());
+    int64_t kept_inside = 1;
+    for (auto d = static_cast<size_t>(nest.reduced.front()); d < nest.full.size(); ++d)
+      if (std::ranges::find(nest.reduced, static_cast<int64_t>(d)) == nest.reduced.end()) kept_inside *= nest.full[d];
+    const bool in_outer_loop = nest.reduced.front() > 0;
+    return kept_inside > (in_outer_loop ? kUnrolled : 1);
   }
 
   const GraphAnalysis& a_;
