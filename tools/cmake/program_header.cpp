@@ -1,0 +1,1 @@
+// Of the library that has the precompiled header of examples and benchmarks (CalqueProgramHeader.cmake).
