@@ -12,7 +12,5 @@ function(calque_use_program_header target)
   if(sources AND NOT CALQUE_SANITIZE)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_precompile_headers(${target} REUSE_FROM calque_program_header)
-    # g++ 12 is wrong about lengths of std::string, and does not know that precompiled lines are of system headers.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
   endif()
 endfunction()
