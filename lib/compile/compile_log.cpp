@@ -16,7 +16,10 @@ namespace calque::runtime {
 
 PassLog new_pass_log() {
   if (environment().dump.empty()) return PassLog();
-  return PassLog([](std::string_view) { return true; });
+  return PassLog([](std::string_view pass) {
+    const std::string& only = environment().dump_after;
+    return only.empty() || pass == only;
+  });
 }
 
 std::string title_of(const CompileReport& report, const Graph& graph) {

@@ -42,6 +42,7 @@ inline constexpr EnvironmentVariable kEnvironmentTable[] = {
     {"CALQUE_MPI_CHECK", "0, 1", "0",
      "1: ranks compare operation, dtype, shape and line before each call of MPI; a mismatch is an error on all"},
     {"CALQUE_DUMP", "a path", "none", "a folder into which the program is written after each pass of each compilation"},
+    {"CALQUE_DUMP_AFTER", "a pass", "every pass", "the only pass after which CALQUE_DUMP writes"},
 };
 
 /// Variables of the system, of CUDA and of Python: where cuBLASLt and NCCL may be installed, and the user's folders.

@@ -92,6 +92,23 @@ TEST(CompileLog, DumpWritesTheProgramAfterEachPass) {
   for (size_t i = 1; i < dumped.size(); ++i) EXPECT_LT(at(dumped[i - 1]), at(dumped[i])) << dumped[i];
 }
 
+TEST(CompileLog, DumpAfterAPassWritesOneFile) {
+  if (runtime::environment().reference_backend || runtime::environment().disable_jit)
+    GTEST_SKIP() << "nothing is compiled";
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("calque_dump_after_" + std::to_string(::getpid()));
+  runtime::mutable_environment().dump = folder.string();
+  runtime::mutable_environment().dump_after = "assign-workspace";
+  jit([](auto x) { return softmax(x, 0) * 3.25f; }, {.name = "dumped"})(F{1, 2, 3, 4, 5});
+  runtime::mutable_environment().dump.clear();
+  runtime::mutable_environment().dump_after.clear();
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) names.push_back(file.path().filename().string());
+  std::filesystem::remove_all(folder);
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_THAT(names[0], HasSubstr("-assign-workspace.txt"));
+}
+
 TEST(CompileLog, AFolderThatCannotBeWrittenToIsReported) {
   if (runtime::environment().reference_backend || runtime::environment().disable_jit)
     GTEST_SKIP() << "nothing is compiled";

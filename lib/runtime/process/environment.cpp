@@ -87,6 +87,7 @@ Environment read() {
   }
   Environment e;
   if (const char* text = variable("CALQUE_DUMP"); text != nullptr) e.dump = text;
+  if (const char* text = variable("CALQUE_DUMP_AFTER"); text != nullptr) e.dump_after = text;
   e.disable_jit = flag("CALQUE_DISABLE_JIT");
   if (const char* text = variable("CALQUE_DEVICE"); text != nullptr) e.device = text;
   e.strict = flag("CALQUE_STRICT");

@@ -25,6 +25,7 @@ struct Environment {
   std::string cache_folder;                     ///< CALQUE_CACHE_DIR or its default; empty: off
   uint64_t cache_bytes = uint64_t{1} << 30;     ///< CALQUE_CACHE_SIZE
   std::string dump;                             ///< CALQUE_DUMP: a folder; empty: none
+  std::string dump_after;                       ///< CALQUE_DUMP_AFTER: a pass; empty: every pass
 };
 
 /// The current environment. Tests change it through `mutable_environment` before they start threads.
